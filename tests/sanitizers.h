@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whether a test is built with a sanitizer, and so with memory of the sanitizer's own: g++ defines a macro, the clang
- * of Debian 12 has a feature instead. PTSCHED_TEST_TSAN: with that for threads; PTSCHED_TEST_SANITIZED: with either.
+ * of Debian 12 has a feature instead. PTSCHED_TEST_TSAN: with that for threads; PTSCHED_TEST_ASAN: with that for addresses;
+ * PTSCHED_TEST_SANITIZED: with either.
  */
 #ifndef PTSCHED_TEST_SANITIZERS_H
 #define PTSCHED_TEST_SANITIZERS_H
@@ -14,7 +15,11 @@
 #define PTSCHED_TEST_TSAN
 #endif
 
-#if defined(PTSCHED_TEST_TSAN) || defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define PTSCHED_TEST_ASAN
+#endif
+
+#if defined(PTSCHED_TEST_TSAN) || defined(PTSCHED_TEST_ASAN)
 #define PTSCHED_TEST_SANITIZED
 #endif
 

@@ -6,31 +6,17 @@
 #include "tests/vgpu/libcuda/fiber.h"
 
 #include "libptsched/base/lock.hpp"
+#include "tests/sanitizers.h"
 
 #include <boost/context/detail/fcontext.hpp>
 #include <new>
 #include <sys/mman.h>
 #include <vector>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define VGPU_ASAN 1
+#ifdef PTSCHED_TEST_ASAN
+#include <sanitizer/asan_interface.h>
 #endif
-#if __has_feature(thread_sanitizer)
-#define VGPU_TSAN 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define VGPU_ASAN 1
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define VGPU_TSAN 1
-#endif
-
-#ifdef VGPU_ASAN
-#include <sanitizer/common_interface_defs.h>
-#endif
-#ifdef VGPU_TSAN
+#ifdef PTSCHED_TEST_TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -70,7 +56,7 @@ struct Fiber::Begin {
 
 Fiber::Fiber()
 {
-#ifdef VGPU_TSAN
+#ifdef PTSCHED_TEST_TSAN
     tsan_ = __tsan_get_current_fiber();
 #endif
 }
@@ -86,7 +72,11 @@ Fiber::Fiber(void (*job)(Fiber &)) : job_(job), bytes_(stack_bytes)
     bottom_ = static_cast<char *>(memory_) + guard_bytes;
     context_ =
         context::make_fcontext(static_cast<char *>(memory_) + guard_bytes + stack_bytes, stack_bytes, Begin::run);
-#ifdef VGPU_TSAN
+#ifdef PTSCHED_TEST_ASAN
+    /* A thread's stack may have been here, which its frames have left as it was. */
+    __asan_unpoison_memory_region(bottom_, stack_bytes);
+#endif
+#ifdef PTSCHED_TEST_TSAN
     tsan_ = __tsan_create_fiber(0);
 #endif
 }
@@ -95,7 +85,7 @@ Fiber::~Fiber()
 {
     if (!memory_)
         return;
-#ifdef VGPU_TSAN
+#ifdef PTSCHED_TEST_TSAN
     __tsan_destroy_fiber(tsan_);
 #endif
     munmap(memory_, stack_bytes + guard_bytes);
@@ -104,10 +94,10 @@ Fiber::~Fiber()
 void Fiber::switch_to(Fiber &to)
 {
     next_ = &to;
-#ifdef VGPU_ASAN
+#ifdef PTSCHED_TEST_ASAN
     __sanitizer_start_switch_fiber(&fake_stack_, to.bottom_, to.bytes_);
 #endif
-#ifdef VGPU_TSAN
+#ifdef PTSCHED_TEST_TSAN
     __tsan_switch_to_fiber(to.tsan_, 0);
 #endif
     const context::transfer_t transfer = context::jump_fcontext(to.context_, this);
@@ -117,7 +107,7 @@ void Fiber::switch_to(Fiber &to)
 void Fiber::arrive(Fiber &from, void *context)
 {
     from.context_ = context;
-#ifdef VGPU_ASAN
+#ifdef PTSCHED_TEST_ASAN
     __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom_, &from.bytes_);
 #endif
 }
