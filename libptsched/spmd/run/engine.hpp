@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What maps: the cores of a processor, or a GPU. The node gives an engine pieces of the input, as many at a time as it
+ * takes, and gets pairs back.
+ */
+#ifndef PTSCHED_SPMD_RUN_ENGINE_HPP
+#define PTSCHED_SPMD_RUN_ENGINE_HPP
+
+#include <ptsched/spmd/program.hpp>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ptsched::spmd {
+
+/* Whole records of the input. What it points to stays until the piece is done. */
+struct Piece {
+    Block block;
+    /*
+     * Its pairs come back with it, combined with no other piece's, since sums are to have one order. Otherwise the
+     * engine may keep them, combine them with later pieces', and give them to collect().
+     */
+    bool alone = false;
+    /* The same bytes come again, with other parameters: a copy on the device is worth keeping until forget_input(). */
+    bool again = false;
+};
+
+/*
+ * Pairs in any order, keys more than once where the program does not combine them. If there is an exception, there are
+ * no pairs. Called once for each piece, by any thread, maybe before start() returns.
+ */
+using Done = std::function<void(Pairs &&, std::exception_ptr)>;
+
+class Engine {
+public:
+    virtual ~Engine() = default; /* waits for what is under way */
+
+    virtual std::string name() const = 0; /* for reports: "cpu", "gpu 0" */
+    virtual bool is_gpu() const = 0;
+    /* Pieces that may be under way: cores, or streams. The node starts no more. */
+    virtual unsigned at_once() const = 0;
+    /* Does not wait. Called by one thread at a time. */
+    virtual void start(const Piece &piece, Done done) = 0;
+    /*
+     * What it has kept back of pieces that are done, all of it; called when none is under way, by one thread at a time.
+     * Does not wait.
+     */
+    virtual void collect(Done done) = 0;
+    /* Drops copies of the input. Called when nothing is under way. */
+    virtual void forget_input() {}
+    /* Drops pairs that were kept back: the partition that they are of is done elsewhere. Nothing is under way. */
+    virtual void forget_pairs() = 0;
+};
+
+/* One core runs a block at a time. @threads: at least 1. */
+std::unique_ptr<Engine> make_cpu_engine(const Program &program, unsigned threads);
+
+/* Which GPUs a node uses. */
+struct GpuChoice {
+    std::vector<unsigned> which = {}; /* by their numbers in the driver's order; empty: all */
+    unsigned streams = 0;             /* pieces at a time of each; 0: as the engine thinks fit */
+    bool attach = true;               /* its turns are ptsched's, where there is a scheduler */
+};
+
+/*
+ * An engine for each GPU that can run the program; none where there is no GPU. Throws Error where the program has
+ * functions for GPUs that cannot be had: a module without them, say. Both it and its program outlive the engines.
+ */
+std::vector<std::unique_ptr<Engine>> make_gpu_engines(const Program &program, const GpuChoice &choice);
+
+} // namespace ptsched::spmd
+
+#endif /* PTSCHED_SPMD_RUN_ENGINE_HPP */
