@@ -30,7 +30,8 @@ struct Piece {
 
 /*
  * Pairs in any order, keys more than once where the program does not combine them. If there is an exception, there are
- * no pairs. Called once for each piece, by any thread, maybe before start() returns.
+ * no pairs. Called once for each piece, by any thread, maybe before start() returns. It throws nothing; the node sorts
+ * the pairs meanwhile, unless that thread is a GPU's: then one of the node's own does.
  */
 using Done = std::function<void(Pairs &&, std::exception_ptr)>;
 
@@ -44,19 +45,19 @@ public:
     virtual unsigned at_once() const = 0;
     /* Does not wait. Called by one thread at a time. */
     virtual void start(const Piece &piece, Done done) = 0;
-    /*
-     * What it has kept back of pieces that are done, all of it; called when none is under way, by one thread at a time.
-     * Does not wait.
-     */
-    virtual void collect(Done done) = 0;
+    /* How many portions it has kept back of pieces that are done; called when none is under way, as the next ones. */
+    virtual unsigned kept() const = 0;
+    /* Gives one of them, from 0 on, each once. Does not wait. Called by one thread at a time. */
+    virtual void collect(unsigned portion, Done done) = 0;
     /* Drops copies of the input. Called when nothing is under way. */
     virtual void forget_input() {}
     /* Drops pairs that were kept back: the partition that they are of is done elsewhere. Nothing is under way. */
     virtual void forget_pairs() = 0;
 };
 
-/* One core runs a block at a time. @threads: at least 1. */
-std::unique_ptr<Engine> make_cpu_engine(const Program &program, unsigned threads);
+class Workers;
+/* One core runs a block at a time. Both outlive it. @kept: bytes of pairs that each of them keeps back. */
+std::unique_ptr<Engine> make_cpu_engine(const Program &program, Workers &workers, std::size_t kept);
 
 /* Which GPUs a node uses. */
 struct GpuChoice {

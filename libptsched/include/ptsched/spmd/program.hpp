@@ -47,6 +47,15 @@ protected:
     ~Sink() = default;
 };
 
+/* How keys are compared before anything else; those that are equal then are compared as bytes. */
+enum class Order : std::uint8_t {
+    bytes,            /* as memcmp() does, the shorter one first */
+    unsigned_numbers, /* of 1, 2, 4 or 8 bytes */
+    signed_numbers,
+    real_numbers, /* float or double */
+    by_function,  /* Program::before */
+};
+
 /*
  * What a job does, for one kind of keys and values. Functions are called by several threads at a time, each with a
  * block, pair or key of its own, and may throw: that ends the job.
@@ -62,7 +71,8 @@ struct Program {
     /* All values of a key, from @first on, as one, which is appended to @to. Without it all pairs are results. */
     std::function<void(std::string_view key, const Column &values, std::size_t first, std::size_t count, Column &to)>
         reduce = {};
-    /* Whether one key comes before another; without it they are compared as bytes. */
+    Order order = Order::bytes;
+    /* For Order::by_function: whether one key comes before another. */
     std::function<bool(std::string_view, std::string_view)> before = {};
     GpuFunctions gpu = {};
 

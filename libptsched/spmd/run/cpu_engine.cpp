@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/spmd/pairs/table.hpp"
+#include "libptsched/spmd/run/engine.hpp"
+#include "libptsched/spmd/run/workers.hpp"
+
+#include <optional>
+
+namespace ptsched::spmd {
+namespace {
+
+/* Of a program that does not combine. */
+class Plain final : public Sink {
+public:
+    explicit Plain(const Program &program) : pairs(program.key_width, program.value_width) {}
+    void emit(std::string_view key, std::string_view value) override { pairs.append(key, value); }
+
+    Pairs pairs;
+};
+
+/* What a worker maps goes to its own table, which needs no lock: whoever else looks at it does so when it is idle. */
+class CpuEngine final : public Engine {
+public:
+    CpuEngine(const Program &program, Workers &workers, std::size_t kept)
+        : program_(program), workers_(workers), kept_(kept)
+    {
+        for (unsigned i = 0; program_.combines() && i < workers_.threads(); i++)
+            tables_.emplace_back(program_);
+    }
+    ~CpuEngine() override
+    {
+        Lock lock(mutex_);
+        while (under_way_ > 0)
+            changed_.wait(lock);
+    }
+
+    std::string name() const override { return "cpu"; }
+    bool is_gpu() const override { return false; }
+    unsigned at_once() const override { return workers_.threads(); }
+    void start(const Piece &piece, Done done) override
+    {
+        give(std::move(done), [this, piece](unsigned worker) { return map(piece, worker); });
+    }
+    unsigned kept() const override { return static_cast<unsigned>(tables_.size()); }
+    void collect(unsigned portion, Done done) override
+    {
+        give(std::move(done), [this, portion](unsigned) { return tables_[portion].take(); });
+    }
+    void forget_pairs() override
+    {
+        for (Table &table : tables_)
+            table.take();
+    }
+
+private:
+    Pairs map(const Piece &piece, unsigned worker)
+    {
+        if (!program_.combines()) {
+            Plain plain(program_);
+            program_.map(piece.block, plain);
+            return std::move(plain.pairs);
+        }
+        Table &table = tables_[worker];
+        program_.map(piece.block, table);
+        if (piece.alone || table.footprint() > kept_)
+            return table.take();
+        return Pairs(program_.key_width, program_.value_width);
+    }
+
+    template <typename Function> void give(Done done, Function function)
+    {
+        {
+            const Guard guard(mutex_);
+            under_way_++;
+        }
+        workers_.give([this, done = std::move(done), function = std::move(function)](unsigned worker) {
+            Pairs pairs(program_.key_width, program_.value_width);
+            std::exception_ptr error;
+            try {
+                pairs = function(worker);
+            } catch (...) {
+                error = std::current_exception();
+            }
+            done(std::move(pairs), error);
+            const Guard guard(mutex_);
+            under_way_--;
+            changed_.notify_all();
+        });
+    }
+
+    const Program &program_;
+    Workers &workers_;
+    const std::size_t kept_;
+    std::vector<Table> tables_;
+    Mutex mutex_;
+    std::condition_variable changed_;
+    unsigned under_way_ PTSCHED_GUARDED_BY(mutex_) = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Engine> make_cpu_engine(const Program &program, Workers &workers, std::size_t kept)
+{
+    return std::make_unique<CpuEngine>(program, workers, kept);
+}
+
+} // namespace ptsched::spmd
