@@ -62,6 +62,7 @@ public:
     }
 
     std::uint64_t bytes() const override { return count_ * records_.bytes; }
+    bool is_made() const override { return true; }
     Fetched fetch(const schedule::Range &range) const override
     {
         const std::shared_ptr<std::byte[]> made(new std::byte[range.size()]);

@@ -26,6 +26,8 @@ public:
     virtual Fetched fetch(const schedule::Range &range) const = 0;
     /* As schedule::Border. Throws Error if a record is longer than it may be. */
     virtual std::uint64_t border(std::uint64_t at) const;
+    /* Its bytes are made when they are fetched, which takes a while. */
+    virtual bool is_made() const { return false; }
     /* Of each record; 0: they have separators. */
     std::size_t record_bytes() const { return records_.bytes; }
 

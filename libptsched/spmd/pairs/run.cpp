@@ -78,10 +78,9 @@ std::string_view Merge::value() const
 bool Merge::advance(Reader &reader)
 {
     while (reader.at == reader.pairs.size()) {
-        if (reader.run.chunks.empty())
+        if (reader.chunk == reader.run.chunks.size())
             return false;
-        reader.pairs = reader.run.chunks.front().take();
-        reader.run.chunks.pop_front();
+        reader.pairs = reader.run.chunks[reader.chunk++].take();
         reader.at = 0;
     }
     reader.key = reader.pairs.keys[reader.at++];

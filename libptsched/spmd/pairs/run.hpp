@@ -6,7 +6,6 @@
 #include "libptsched/spmd/pairs/order.hpp"
 #include "libptsched/spmd/pairs/spill.hpp"
 
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -16,7 +15,7 @@ namespace ptsched::spmd {
 struct Run {
     /* Of a key that several runs have, the values of the one with the smaller place come first. */
     std::uint64_t place = 0;
-    std::deque<Chunk> chunks;
+    std::vector<Chunk> chunks = {};
 
     std::uint64_t size() const;
     std::uint64_t bytes() const;
@@ -54,6 +53,7 @@ public:
 private:
     struct Reader {
         Run run = {};
+        std::size_t chunk = 0; /* the next one */
         Pairs pairs{1, 1};
         std::size_t at = 0;
         std::uint64_t prefix = 0;

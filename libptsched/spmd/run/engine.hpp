@@ -24,7 +24,10 @@ struct Piece {
      * engine may keep them, combine them with later pieces', and give them to collect().
      */
     bool alone = false;
-    /* The same bytes come again, with other parameters: a copy on the device is worth keeping until forget_input(). */
+    /*
+     * The same bytes come again, with other parameters, in a block of the same offset and length, though maybe at
+     * another address: a copy on the device is worth keeping until forget_input().
+     */
     bool again = false;
 };
 

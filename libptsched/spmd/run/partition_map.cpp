@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/spmd/run/partition_map.hpp"
+
+#include <utility>
+
+namespace ptsched::spmd {
+namespace {
+
+std::vector<schedule::SplitDevice> parts_of(const std::vector<Mapper> &mappers)
+{
+    std::vector<schedule::SplitDevice> parts;
+    for (const Mapper &mapper : mappers)
+        parts.push_back(mapper.part);
+    return parts;
+}
+
+} // namespace
+
+PartitionMap::PartitionMap(const Setting &setting, const schedule::Range &range, std::vector<Mapper> mappers,
+                           bool dynamic, std::function<void()> ended)
+    : setting_(setting), source_(*setting.work.input.source()), range_(range), mappers_(std::move(mappers)),
+      starting_(mappers_.size()), ended_(std::move(ended)),
+      split_(range, parts_of(mappers_),
+             [source = setting.work.input.source()](std::uint64_t at) { return source->border(at); },
+             {.dynamic = dynamic, .block_bytes = setting.grid, .homes = {}}),
+      lanes_(mappers_.size()), runs_(setting.buckets), merged_(setting.buckets)
+{
+    for (std::size_t i = 0; i < mappers_.size(); i++) {
+        reports_.push_back({.name = mappers_[i].engine->name()});
+        for (unsigned lane = 0; lane < mappers_[i].engine->at_once(); lane++)
+            lanes_[i].free.insert(lane);
+    }
+}
+
+PartitionMap::~PartitionMap()
+{
+    Lock lock(mutex_);
+    while (!done_)
+        changed_.wait(lock);
+}
+
+void PartitionMap::start()
+{
+    Lock lock(mutex_);
+    done_ = false;
+    const bool ends = pump(lock);
+    lock.unlock();
+    if (ends)
+        collect();
+}
+
+void PartitionMap::stop()
+{
+    const Guard guard(mutex_);
+    stops_ = true;
+}
+
+bool PartitionMap::is_done() const
+{
+    const Guard guard(mutex_);
+    return done_;
+}
+
+bool PartitionMap::is_near_end() const
+{
+    const Guard guard(mutex_);
+    return split_.waiting_bytes() == 0;
+}
+
+std::uint64_t PartitionMap::progress() const
+{
+    const Guard guard(mutex_);
+    std::uint64_t sum = 0;
+    for (const Report::Device &device : reports_)
+        sum += device.bytes;
+    return sum;
+}
+
+std::vector<Run> PartitionMap::take()
+{
+    const Guard guard(mutex_);
+    if (error_)
+        std::rethrow_exception(error_);
+    return std::move(merged_);
+}
+
+void PartitionMap::keep_error(const std::exception_ptr &error)
+{
+    if (!error_)
+        error_ = error;
+}
+
+/*
+ * Whoever comes while somebody is here leaves it to him, since an engine may be done before start() returns. It is
+ * called under the lock under which a piece has ended, after which all may be over. True: nothing more is mapped.
+ */
+bool PartitionMap::pump(Lock &lock)
+{
+    if (std::exchange(pumps_, true)) {
+        again_ = true;
+        return false;
+    }
+    do {
+        again_ = false;
+        for (unsigned device = 0; device < mappers_.size(); device++) {
+            while (const std::optional<Given> given = next(device)) {
+                const Unlocked unlocked(lock, mutex_);
+                give(*given);
+            }
+        }
+    } while (again_);
+    pumps_ = false;
+    unsigned under_way = 0;
+    for (const Lane &lane : lanes_)
+        under_way += lane.under_way;
+    return under_way == 0 && std::exchange(maps_, false);
+}
+
+std::optional<PartitionMap::Given> PartitionMap::next(unsigned device)
+{
+    Lane &lane = lanes_[device];
+    if (error_ || stops_ || lane.free.empty())
+        return std::nullopt;
+    if (lane.cells.empty()) {
+        std::optional<schedule::Block> block;
+        try {
+            block = split_.next(device, setting_.watch.now());
+            if (block)
+                add_cells(lane, *block);
+        } catch (...) {
+            keep_error(std::current_exception());
+        }
+        if (!block || error_)
+            return std::nullopt;
+    }
+    const double now = setting_.watch.now();
+    Given given{device, *lane.free.begin(), lane.block, lane.cells.front(), now};
+    lane.free.erase(lane.free.begin());
+    lane.cells.pop_front();
+    if (lane.under_way++ == 0)
+        lane.busy_since = now;
+    return given;
+}
+
+/* An ordered job's pairs are combined in cells of the grid, whoever gets how many of them at once. */
+void PartitionMap::add_cells(Lane &lane, const schedule::Block &block)
+{
+    lane.block = block.id;
+    for (std::uint64_t at = block.range.begin; at < block.range.end;) {
+        std::uint64_t end = block.range.end;
+        if (setting_.grid > 0)
+            end = std::min(end, source_.border((at / setting_.grid + 1) * setting_.grid));
+        lane.cells.push_back({at, end});
+        at = end;
+    }
+    cells_left_[block.id] = static_cast<unsigned>(lane.cells.size());
+}
+
+/* Input that has to be made is made by workers, all at once. */
+void PartitionMap::give(const Given &given)
+{
+    if (source_.is_made())
+        setting_.workers.give([this, given](unsigned) { fetch_and_start(given); });
+    else
+        fetch_and_start(given);
+}
+
+void PartitionMap::fetch_and_start(const Given &given)
+{
+    try {
+        const detail::Fetched fetched = source_.fetch(given.range);
+        Piece piece;
+        piece.alone = setting_.work.ordered;
+        piece.again = setting_.again;
+        piece.block.data = fetched.data;
+        piece.block.bytes = given.range.size();
+        piece.block.offset = given.range.begin;
+        piece.block.parameters = setting_.parameters;
+        if (const std::size_t bytes = source_.record_bytes()) {
+            piece.block.first = given.range.begin / bytes;
+            piece.block.records = given.range.size() / bytes;
+        }
+        const Guard guard(starting_[given.device]);
+        mappers_[given.device].engine->start(
+            piece, [this, given, keeper = fetched.keeper](Pairs &&pairs, std::exception_ptr error) {
+                mapped(given, keeper, std::move(pairs), error);
+            });
+    } catch (...) {
+        end_piece(given, std::current_exception());
+    }
+}
+
+/* A GPU's thread has better things to do than to sort. */
+void PartitionMap::mapped(const Given &given, const std::shared_ptr<const void> &keeper, Pairs &&pairs,
+                          std::exception_ptr error)
+{
+    static_cast<void>(keeper);
+    if (error || pairs.empty())
+        return end_piece(given, error);
+    auto settle_them = [this, given](const Pairs &all) {
+        std::exception_ptr wrong;
+        try {
+            settle(all, given.range.begin);
+        } catch (...) {
+            wrong = std::current_exception();
+        }
+        end_piece(given, wrong);
+    };
+    if (!mappers_[given.device].engine->is_gpu())
+        return settle_them(pairs);
+    setting_.workers.give(
+        [all = std::make_shared<Pairs>(std::move(pairs)), settle_them](unsigned) { settle_them(*all); });
+}
+
+void PartitionMap::settle(const Pairs &pairs, std::uint64_t place)
+{
+    const Program &program = setting_.program();
+    std::vector<Pairs> buckets = in_buckets(pairs, setting_.buckets);
+    for (std::uint32_t i = 0; i < buckets.size(); i++) {
+        if (buckets[i].empty())
+            continue;
+        Run run = make_run(program, setting_.spill, buckets[i], place, program.combines());
+        const Guard guard(mutex_);
+        runs_[i].push_back(std::move(run));
+    }
+    const Guard guard(mutex_);
+    pairs_ += pairs.size();
+}
+
+void PartitionMap::end_piece(const Given &given, const std::exception_ptr &error)
+{
+    const double now = setting_.watch.now();
+    setting_.timeline.add(mappers_[given.device].engine->name(), given.lane, "map", given.begin, now,
+                          given.range.size());
+    Lock lock(mutex_);
+    Lane &lane = lanes_[given.device];
+    Report::Device &report = reports_[given.device];
+    lane.free.insert(given.lane);
+    if (--lane.under_way == 0)
+        report.busy += now - lane.busy_since;
+    if (error) {
+        keep_error(error);
+    } else {
+        report.bytes += given.range.size();
+        report.blocks++;
+        if (--cells_left_[given.block] == 0) {
+            cells_left_.erase(given.block);
+            split_.done(given.block, now);
+        }
+    }
+    const bool ends = pump(lock);
+    lock.unlock();
+    if (ends)
+        collect();
+}
+
+/* Nothing is mapped any more. What engines have kept back comes, by several threads. */
+void PartitionMap::collect()
+{
+    std::vector<std::pair<unsigned, unsigned>> portions;
+    bool wanted;
+    {
+        const Guard guard(mutex_);
+        wanted = !error_ && !stops_;
+        for (unsigned device = 0; device < mappers_.size(); device++)
+            for (unsigned i = 0; wanted && i < mappers_[device].engine->kept(); i++)
+                portions.emplace_back(device, i);
+        parts_ = static_cast<unsigned>(portions.size()) + 1;
+    }
+    for (std::size_t i = 0; i < mappers_.size() && !wanted; i++)
+        mappers_[i].engine->forget_pairs();
+    for (const auto &[device, portion] : portions) {
+        const bool is_gpu = mappers_[device].engine->is_gpu();
+        const Guard guard(starting_[device]);
+        mappers_[device].engine->collect(portion, [this, is_gpu](Pairs &&pairs, std::exception_ptr error) {
+            if (!is_gpu)
+                return collected(std::move(pairs), error);
+            setting_.workers.give([this, all = std::make_shared<Pairs>(std::move(pairs)), error](unsigned) {
+                collected(std::move(*all), error);
+            });
+        });
+    }
+    part_ended(nullptr);
+}
+
+void PartitionMap::collected(Pairs &&pairs, std::exception_ptr error)
+{
+    try {
+        if (!error && !pairs.empty())
+            settle(pairs, range_.begin);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    part_ended(error);
+}
+
+void PartitionMap::part_ended(const std::exception_ptr &error)
+{
+    {
+        const Guard guard(mutex_);
+        if (error)
+            keep_error(error);
+        if (--parts_ > 0)
+            return;
+    }
+    merge();
+}
+
+void PartitionMap::merge()
+{
+    {
+        const Guard guard(mutex_);
+        parts_ = error_ || stops_ ? 0 : setting_.buckets;
+        if (parts_ > 0) {
+            for (std::uint32_t i = 0; i < setting_.buckets; i++)
+                setting_.workers.give([this, i](unsigned) { merge_bucket(i); });
+            return;
+        }
+        runs_.clear();
+    }
+    end();
+}
+
+void PartitionMap::merge_bucket(std::uint32_t bucket)
+{
+    std::exception_ptr error;
+    Run merged;
+    try {
+        std::vector<Run> runs;
+        {
+            const Guard guard(mutex_);
+            runs = std::move(runs_[bucket]);
+        }
+        if (!runs.empty())
+            merged = merge_runs(setting_.program(), setting_.spill, std::move(runs), setting_.combines_early());
+        merged.place = range_.begin;
+    } catch (...) {
+        error = std::current_exception();
+    }
+    {
+        const Guard guard(mutex_);
+        merged_[bucket] = std::move(merged);
+        if (error)
+            keep_error(error);
+        if (--parts_ > 0)
+            return;
+    }
+    end();
+}
+
+/* It may go as soon as the lock is free: whoever waits for it is told before. */
+void PartitionMap::end()
+{
+    const std::function<void()> ended = ended_;
+    {
+        const Guard guard(mutex_);
+        done_ = true;
+        changed_.notify_all();
+    }
+    ended();
+}
+
+} // namespace ptsched::spmd
