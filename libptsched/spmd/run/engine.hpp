@@ -65,8 +65,10 @@ std::unique_ptr<Engine> make_cpu_engine(const Program &program, Workers &workers
 /* Which GPUs a node uses. */
 struct GpuChoice {
     std::vector<unsigned> which = {}; /* by their numbers in the driver's order; empty: all */
-    unsigned streams = 0;             /* pieces at a time of each; 0: as the engine thinks fit */
-    bool attach = true;               /* its turns are ptsched's, where there is a scheduler */
+    /* Ranks of this host, and which of them asks: each has GPUs of its own as long as there are enough. */
+    unsigned host_rank = 0, host_ranks = 1;
+    unsigned streams = 0; /* pieces at a time of each; 0: as the engine thinks fit */
+    bool attach = true;   /* its turns are ptsched's, where there is a scheduler */
 };
 
 /*

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Which device of a node is to have how much, in blocks of what size. */
+#ifndef PTSCHED_SPMD_RUN_PLAN_HPP
+#define PTSCHED_SPMD_RUN_PLAN_HPP
+
+#include "libptsched/spmd/run/engine.hpp"
+#include "libptsched/spmd/run/partition_map.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ptsched::spmd {
+
+struct Plan {
+    std::vector<Mapper> mappers; /* the CPU first */
+    bool dynamic = true;
+    double rate = 1;              /* of the node, bytes per second, or as others say it; only ratios count */
+    std::optional<double> model_p; /* what the model says, if it was asked */
+};
+
+/* Of an ordered job: where blocks end, whoever has them. It depends on the job and its input alone. */
+std::uint64_t grid_of(const Work &work);
+
+/*
+ * For partitions of about @partition bytes. Throws Error if none of the engines can run the job, or if a static split
+ * has a share that nobody can have.
+ */
+Plan make_plan(const Work &work, const std::vector<std::unique_ptr<Engine>> &engines, std::uint64_t partition);
+
+} // namespace ptsched::spmd
+
+#endif /* PTSCHED_SPMD_RUN_PLAN_HPP */

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/spmd/run/reduce.hpp"
+
+#include <ptsched/base/error.hpp>
+
+#include <cstdio>
+#include <cstring>
+
+namespace ptsched::spmd {
+namespace {
+
+/* One key at a time. */
+class Reducer {
+public:
+    Reducer(const Program &program, RunWriter &writer)
+        : program_(program), writer_(writer), combined_(program), key_(program.key_width), values_(program.value_width),
+          result_(program.value_width)
+    {
+    }
+
+    /* @merge stands at the first value of a key, and then at that of the next one. */
+    void reduce(Merge &merge)
+    {
+        key_.clear();
+        key_.append(merge.key());
+        values_.clear();
+        if (program_.combines())
+            combine(merge);
+        else
+            gather(merge);
+        if (program_.reduce) {
+            result_.clear();
+            program_.reduce(key_[0], values_, 0, values_.size(), result_);
+            writer_.append(key_[0], result_[0]);
+            return;
+        }
+        for (std::size_t i = 0; i < values_.size(); i++)
+            writer_.append(key_[0], values_[i]);
+    }
+    std::string_view key() const { return key_[0]; }
+
+private:
+    bool is_same(const Merge &merge) const { return !merge.at_end() && merge.key() == key_[0]; }
+    void combine(Merge &merge)
+    {
+        combined_.begin(merge.value());
+        for (merge.next(); is_same(merge); merge.next())
+            combined_.add(merge.value());
+        values_.append(combined_.value());
+    }
+    void gather(Merge &merge)
+    {
+        for (; is_same(merge); merge.next())
+            values_.append(merge.value());
+    }
+
+    const Program &program_;
+    RunWriter &writer_;
+    Combined combined_;
+    Column key_, values_, result_; /* columns, so that items are aligned */
+};
+
+std::string hexadecimal(std::string_view bytes)
+{
+    std::string text = "0x";
+    for (const char byte : bytes.substr(0, 32)) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(byte));
+        text += digits;
+    }
+    return text;
+}
+
+} // namespace
+
+std::string name_of_key(const Program &program, std::string_view key)
+{
+    if (program.key_width == any_width)
+        return "\"" + std::string(key.substr(0, 64)) + (key.size() > 64 ? "\"..." : "\"");
+    std::uint64_t number = 0;
+    std::memcpy(&number, key.data(), std::min(key.size(), sizeof number));
+    if (program.order == Order::unsigned_numbers)
+        return std::to_string(number);
+    const unsigned unused = 64 - 8 * static_cast<unsigned>(std::min(key.size(), sizeof number));
+    if (program.order == Order::signed_numbers)
+        return std::to_string(static_cast<std::int64_t>(number << unused) >> unused);
+    return hexadecimal(key);
+}
+
+Run reduce_runs(const Program &program, const std::shared_ptr<Spill> &spill, std::vector<Run> runs)
+{
+    RunWriter writer(spill, program.key_width, program.value_width, 0);
+    const KeyOrder order(program);
+    Merge merge(order, std::move(runs));
+    Reducer reducer(program, writer);
+    while (!merge.at_end()) {
+        try {
+            reducer.reduce(merge);
+        } catch (const std::exception &error) {
+            throw Error("reducing key " + name_of_key(program, reducer.key()) + ": " + error.what());
+        }
+    }
+    return writer.finish();
+}
+
+void for_each_pair(const Program &program, std::vector<Run> runs,
+                   const std::function<void(std::string_view key, std::string_view value)> &each)
+{
+    const KeyOrder order(program);
+    for (Merge merge(order, std::move(runs)); !merge.at_end(); merge.next())
+        each(merge.key(), merge.value());
+}
+
+} // namespace ptsched::spmd
