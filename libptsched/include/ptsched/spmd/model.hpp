@@ -67,11 +67,9 @@ struct Intensity {
     Precision precision = Precision::fp64;
 };
 
-/* Where the input is at first. In a GPU: each device has its own part with it, as iterative jobs have, see Conditions.
- */
+/* Where the input is at first. In a GPU: each device has its own part with it, as in iterative jobs. */
 enum class Where { host, gpu };
-/* How a block goes through several memories: it is in one after the other, as (7) has it, or in all at once, in pieces.
- */
+/* How a block goes through several memories: through one after the other, as (7) has it, or through all at once. */
 enum class Path { staged, streamed };
 
 struct Conditions {
