@@ -55,12 +55,6 @@ void PartitionMap::stop()
     stops_ = true;
 }
 
-bool PartitionMap::is_done() const
-{
-    const Guard guard(mutex_);
-    return done_;
-}
-
 bool PartitionMap::is_near_end() const
 {
     const Guard guard(mutex_);
@@ -348,16 +342,13 @@ void PartitionMap::merge_bucket(std::uint32_t bucket)
     end();
 }
 
-/* It may go as soon as the lock is free: whoever waits for it is told before. */
+/* It may go as soon as the lock is free: whoever is to take its result has been told before. */
 void PartitionMap::end()
 {
-    const std::function<void()> ended = ended_;
-    {
-        const Guard guard(mutex_);
-        done_ = true;
-        changed_.notify_all();
-    }
-    ended();
+    ended_();
+    const Guard guard(mutex_);
+    done_ = true;
+    changed_.notify_all();
 }
 
 } // namespace ptsched::spmd

@@ -45,7 +45,7 @@ struct Mapper {
  */
 class PartitionMap {
 public:
-    /* @ended: called once, by any thread, when is_done(). */
+    /* @ended: called once, by any thread, when take() may be called; it does not destroy what it is told of. */
     PartitionMap(const Setting &setting, const schedule::Range &range, std::vector<Mapper> mappers, bool dynamic,
                  std::function<void()> ended);
     /* Waits until it has ended; if it need not, stop() first. */
@@ -57,14 +57,13 @@ public:
     void start();
     /* No more blocks: its result is not needed. */
     void stop();
-    bool is_done() const;
     /* Nearly: engines will be idle before another partition can be had. */
     bool is_near_end() const;
     /* Bytes that are done. */
     std::uint64_t progress() const;
-    /* One run for each bucket; throws what has gone wrong. When is_done(), once. */
+    /* One run for each bucket; throws what has gone wrong. Once. */
     std::vector<Run> take();
-    /* What each of the mappers has done, when is_done(). */
+    /* What each of the mappers has done, when it has ended. */
     const std::vector<Report::Device> &devices() const { return reports_; }
     std::uint64_t pairs() const { return pairs_; }
     const schedule::Range &range() const { return range_; }

@@ -15,7 +15,7 @@ namespace ptsched::spmd {
 struct Plan {
     std::vector<Mapper> mappers; /* the CPU first */
     bool dynamic = true;
-    double rate = 1;              /* of the node, bytes per second, or as others say it; only ratios count */
+    double rate = 1;               /* of the node, bytes per second, or as others say it; only ratios count */
     std::optional<double> model_p; /* what the model says, if it was asked */
 };
 

@@ -15,18 +15,18 @@ namespace ptsched::spmd {
 
 /* From each rank to rank 0 (up), from it to each (down), or between any two. */
 enum class Tag : std::uint32_t {
-    hello,    /* up: a: what the job is (a hash); b: threads; text: the job's name */
+    hello,    /* up: a: what the job is (a hash); b: the rank's rate, a double; text: the job's name */
     begin,    /* down: a: buckets; bytes: the parameters */
     want,     /* up: a partition */
     part,     /* down: a: id; b, c: its range; d: it is a copy */
-    nothing,  /* down: there is none now: another part comes when there is */
     done,     /* up: a: id */
+    returned, /* up: a: id: it has not done that one, as give_up said */
     give_up,  /* down: a: id: somebody else was first */
     verdict,  /* down: a: id; b: whether the result counts */
     mapped,   /* down: all partitions are done; bytes: the ranks that reduce */
     chunk,    /* any: a: bucket; b: place; c: whether it is the last of its run; bytes: pairs */
     sent,     /* any: no more chunks come from here */
-    result,   /* up: bytes: pairs of the result */
+    result,   /* up: a: bucket; bytes: pairs of its result */
     reduced,  /* up: no more of them come; text: the rank's part of the report */
     output,   /* down: bytes: pairs of the whole result */
     finish,   /* down: all is done; files get their names */

@@ -26,6 +26,7 @@ public:
     /* @wanted: else nothing is kept. */
     explicit Timeline(bool wanted) : wanted_(wanted) {}
 
+    bool is_wanted() const { return wanted_; }
     /* @lane: of several things that a row has beside each other. Times are seconds of the run's stopwatch. */
     void add(const std::string &row, unsigned lane, const std::string &name, double begin, double end,
              std::uint64_t bytes);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/spmd/link/in_process.hpp"
+#include "libptsched/spmd/run/member.hpp"
+#include <ptsched/spmd/core.hpp>
+
+#include <thread>
+
+namespace ptsched::spmd {
+namespace {
+
+/* Whatever is wrong with it on every rank alike. */
+void check(const Work &work)
+{
+    const Program &program = work.program;
+    if (!program.on_cpu() && !program.on_gpu())
+        throw Error("job \"" + program.name + "\" has no map: Job::cpu.map, Job::gpu.kernels or Job::gpu.host is one");
+    if (!work.input.source())
+        throw Error("job \"" + program.name + "\" has no input: Job::input says what it reads");
+}
+
+} // namespace
+
+class Core::Impl {
+public:
+    Impl(const Options &options, std::vector<std::unique_ptr<Link>> links) : links_(std::move(links))
+    {
+        for (const std::unique_ptr<Link> &link : links_)
+            members_.push_back(std::make_unique<Member>(options, *link));
+    }
+
+    Link &link() { return *links_.front(); }
+    std::vector<Devices> devices_for(const Program &program)
+    {
+        std::vector<Devices> devices;
+        for (const std::unique_ptr<Member> &member : members_)
+            devices.push_back(member->devices_for(program));
+        return devices;
+    }
+    Outcome run(const Work &work, std::vector<Devices> &devices, std::span<const std::byte> parameters, bool again);
+
+private:
+    std::vector<std::unique_ptr<Link>> links_;
+    std::vector<std::unique_ptr<Member>> members_;
+};
+
+/* Each rank of this process has a thread; the caller's is the first one's. */
+Outcome Core::Impl::run(const Work &work, std::vector<Devices> &devices, std::span<const std::byte> parameters,
+                        bool again)
+{
+    std::vector<std::optional<Member::Result>> results(members_.size());
+    std::vector<std::exception_ptr> errors(members_.size());
+    const auto run_one = [&](std::size_t i) {
+        try {
+            results[i] = members_[i]->run(work, devices[i], parameters, again);
+        } catch (...) {
+            errors[i] = std::current_exception();
+        }
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < members_.size(); i++)
+        threads.emplace_back(run_one, i);
+    run_one(0);
+    for (std::thread &thread : threads)
+        thread.join();
+    if (errors[0])
+        std::rethrow_exception(errors[0]);
+    Outcome outcome;
+    outcome.report = std::move(results[0]->report);
+    for (std::optional<Member::Result> &result : results)
+        outcome.parts.push_back(result ? std::move(result->pairs)
+                                       : Pairs(work.program.key_width, work.program.value_width));
+    return outcome;
+}
+
+class Core::Kept {
+public:
+    explicit Kept(Work work) : work(std::move(work)) {}
+
+    const Work work;
+    std::vector<Devices> devices;
+};
+
+Core::Core(Options options)
+{
+    if (options.ranks == 0)
+        throw Error("Options::ranks is 0: a job needs at least one");
+    const auto hub = std::make_shared<Hub>(options.ranks);
+    std::vector<std::unique_ptr<Link>> links;
+    for (unsigned rank = 0; rank < options.ranks; rank++)
+        links.push_back(hub->link(rank));
+    impl_ = std::make_unique<Impl>(options, std::move(links));
+}
+
+Core::Core(Options options, std::unique_ptr<Link> link)
+{
+    std::vector<std::unique_ptr<Link>> links;
+    links.push_back(std::move(link));
+    impl_ = std::make_unique<Impl>(options, std::move(links));
+}
+
+Core::~Core() = default;
+Core::Core(Core &&) noexcept = default;
+Core &Core::operator=(Core &&) noexcept = default;
+
+unsigned Core::rank() const
+{
+    return impl_->link().rank();
+}
+
+unsigned Core::ranks() const
+{
+    return impl_->link().ranks();
+}
+
+Outcome Core::run(const Work &work, std::span<const std::byte> parameters)
+{
+    check(work);
+    std::vector<Devices> devices = impl_->devices_for(work.program);
+    return impl_->run(work, devices, parameters, false);
+}
+
+std::shared_ptr<Core::Kept> Core::keep(Work work)
+{
+    check(work);
+    auto kept = std::make_shared<Kept>(std::move(work));
+    kept->devices = impl_->devices_for(kept->work.program);
+    return kept;
+}
+
+Outcome Core::run(Kept &kept, std::span<const std::byte> parameters)
+{
+    return impl_->run(kept.work, kept.devices, parameters, true);
+}
+
+} // namespace ptsched::spmd

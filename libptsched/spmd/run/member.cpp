@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/spmd/run/member.hpp"
+
+#include "libptsched/spmd/run/rank_run.hpp"
+
+#include <algorithm>
+#include <sched.h>
+#include <unistd.h>
+
+namespace ptsched::spmd {
+namespace {
+
+/* Pairs that a core keeps back: more than a core's caches would only be slower than to sort them. */
+constexpr std::size_t most_kept = 64 << 20;
+
+/* Processors that this process may use, at least one for each rank. */
+unsigned threads_of(const Options &options, const Link &link)
+{
+    if (options.threads > 0)
+        return options.threads;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    const unsigned processors = sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set))
+                                                                            : std::thread::hardware_concurrency();
+    return std::max(1u, processors / link.host_ranks());
+}
+
+std::size_t memory_of(const Options &options, const Link &link)
+{
+    if (options.memory > 0)
+        return options.memory;
+    const auto pages = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
+    return pages / 8 / link.host_ranks() * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+} // namespace
+
+/* Until the engine for them is there. */
+[[gnu::weak]] std::vector<std::unique_ptr<Engine>> make_gpu_engines(const Program &, const GpuChoice &)
+{
+    return {};
+}
+
+Member::Member(const Options &options, Link &link)
+    : options_(options), link_(link), memory_(memory_of(options, link)), workers_(threads_of(options, link))
+{
+}
+
+Member::~Member() = default;
+
+Devices Member::devices_for(const Program &program)
+{
+    Devices devices;
+    if (program.on_cpu())
+        devices.engines.push_back(
+            make_cpu_engine(program, workers_, std::min(most_kept, memory_ / (2 * workers_.threads()))));
+    if (!program.on_gpu() || !options_.use_gpus)
+        return devices;
+    GpuChoice choice;
+    choice.which = options_.gpus;
+    choice.host_rank = link_.host_rank();
+    choice.host_ranks = link_.host_ranks();
+    choice.attach = options_.attach;
+    for (std::unique_ptr<Engine> &engine : make_gpu_engines(program, choice))
+        devices.engines.push_back(std::move(engine));
+    return devices;
+}
+
+Member::Result Member::run(const Work &work, Devices &devices, std::span<const std::byte> parameters, bool again)
+{
+    return RankRun(*this, work, devices, parameters, again, ++runs_).run();
+}
+
+} // namespace ptsched::spmd

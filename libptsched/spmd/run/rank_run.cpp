@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/spmd/run/rank_run.hpp"
+
+#include "libptsched/spmd/pairs/wire.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace ptsched::spmd {
+namespace {
+
+constexpr std::chrono::milliseconds nap{50};
+constexpr double beat_seconds = 0.25;
+
+} // namespace
+
+RankRun::RankRun(Member &member, const Work &work, Devices &devices, std::span<const std::byte> parameters, bool again,
+                 std::uint32_t run)
+    : member_(member), link_(member.link()), work_(work), devices_(devices), run_(run),
+      spill_(std::make_shared<Spill>(member.memory(), member.options().folder)),
+      timeline_(!member.options().timeline.empty()),
+      parameters_(parameters.begin(), parameters.end()), setting_{.work = work,
+                                                                  .spill = spill_,
+                                                                  .workers = member.workers(),
+                                                                  .timeline = timeline_,
+                                                                  .watch = watch_,
+                                                                  .again = again,
+                                                                  .grid = grid_of(work)},
+      pairs_(work.program.key_width, work.program.value_width), tasks_(member.workers())
+{
+    report_.rank = link_.rank();
+}
+
+/* What a device has under way is waited for, and no more of it is begun. */
+RankRun::~RankRun()
+{
+    if (map_)
+        map_->stop();
+    map_.reset();
+}
+
+/* Whatever goes wrong on a rank, rank 0 tells all, and each throws what it says. */
+Member::Result RankRun::run()
+{
+    try {
+        loop();
+    } catch (const Stopped &stopped) {
+        throw Error(stopped.why);
+    } catch (const std::exception &error) {
+        const std::string rank = link_.ranks() > 1 ? ", rank " + std::to_string(link_.rank()) : "";
+        fail("job \"" + work_.program.name + "\"" + rank + ": " + error.what());
+    }
+    if (timeline_.is_wanted())
+        timeline_.write(member_.options().timeline + (link_.ranks() > 1 ? "." + std::to_string(link_.rank()) : ""),
+                        link_.rank());
+    Report report = chief_ ? chief_->report() : Report{};
+    if (!chief_) {
+        report.job = work_.program.name;
+        report.seconds = watch_.now();
+        report.input_bytes = work_.input.bytes();
+        report.ranks = {report_};
+    }
+    report.model_p = plan_.model_p;
+    return {std::move(pairs_), std::move(report)};
+}
+
+void RankRun::fail(const std::string &why)
+{
+    if (map_)
+        map_->stop();
+    if (chief_) {
+        chief_->stop(why);
+        throw Error(why);
+    }
+    send(0, head(Tag::failed), why);
+    const double until = watch_.now() + std::chrono::duration<double>(member_.options().patience).count();
+    while (watch_.now() < until) {
+        const std::optional<Message> message = link_.receive(nap);
+        if (!message || message->from != 0)
+            continue;
+        const Head got = head_of(message->bytes);
+        if (got.run == run_ && got.tag == Tag::stop)
+            throw Error(text_of(message->bytes));
+    }
+    link_.give_up();
+    throw Error(why);
+}
+
+void RankRun::loop()
+{
+    if (member_.is_first())
+        chief_.emplace(member_, work_, parameters_, run_, spill_, watch_);
+    say_hello();
+    heard_ = watch_.now();
+    while (!is_finished_) {
+        if (std::optional<Message> message = link_.receive(nap))
+            handle(std::move(*message));
+        run_events();
+        pump();
+        beat();
+        if (chief_ && chief_->is_reduced())
+            make_whole();
+    }
+}
+
+void RankRun::say_hello()
+{
+    const std::uint64_t partitions = work_.partitions > 0 ? work_.partitions : 2 * link_.ranks();
+    plan_ = make_plan(work_, devices_.engines, work_.input.bytes() / partitions);
+    for (const Mapper &mapper : plan_.mappers)
+        report_.devices.push_back({.name = mapper.engine->name()});
+    Head hello = head(Tag::hello, hash_of_job(work_));
+    hello.b = std::bit_cast<std::uint64_t>(plan_.rate);
+    send(0, hello, work_.program.name);
+    for (Message &message : std::exchange(member_.early, {}))
+        handle(std::move(message));
+}
+
+void RankRun::send(unsigned to, const Head &head, std::string_view bytes)
+{
+    link_.send(to, make_message(head, bytes));
+}
+
+void RankRun::post(std::function<void()> event)
+{
+    {
+        const Guard guard(events_mutex_);
+        events_.push_back(std::move(event));
+    }
+    link_.wake();
+}
+
+void RankRun::run_events()
+{
+    for (;;) {
+        std::function<void()> event;
+        {
+            const Guard guard(events_mutex_);
+            if (events_.empty())
+                return;
+            event = std::move(events_.front());
+            events_.pop_front();
+        }
+        event();
+    }
+}
+
+/* By a worker; what it throws, the rank's thread does. */
+void RankRun::give(std::function<void()> function)
+{
+    tasks_.give([this, function = std::move(function)] {
+        try {
+            function();
+        } catch (...) {
+            post([error = std::current_exception()] { std::rethrow_exception(error); });
+        }
+    });
+}
+
+/* Rank 0 says that all ranks may go on to the next run; those that have need not wait for others. */
+void RankRun::handle(Message &&message)
+{
+    const Head head = head_of(message.bytes);
+    if (head.run != run_) {
+        if (static_cast<std::int32_t>(head.run - run_) > 0)
+            member_.early.push_back(std::move(message));
+        return;
+    }
+    if (message.from == 0)
+        heard_ = watch_.now();
+    switch (head.tag) {
+    case Tag::begin:
+        return begin(head, message.bytes);
+    case Tag::part:
+        wants_ = false;
+        parts_.push_back({head.a, {head.b, head.c}});
+        return start_next();
+    case Tag::verdict:
+        return verdict(head.a, head.b != 0);
+    case Tag::give_up:
+        return give_up(head.a);
+    case Tag::mapped:
+        return mapped(message.bytes);
+    case Tag::chunk:
+        return add_chunk(message.from, head, message.bytes);
+    case Tag::sent:
+        sent_++;
+        return check_sent();
+    case Tag::output:
+        pairs_.append(unpack(body_of(message.bytes), work_.program.key_width, work_.program.value_width));
+        return;
+    case Tag::finish:
+        return finish();
+    case Tag::stop:
+        throw Stopped{text_of(message.bytes)};
+    case Tag::beat:
+        if (message.from == 0 && !chief_)
+            return;
+        [[fallthrough]];
+    default:
+        if (chief_)
+            return chief_->handle(message);
+    }
+}
+
+void RankRun::begin(const Head &head, const Buffer &message)
+{
+    const std::span<const std::byte> body = body_of(message);
+    parameters_.assign(body.begin(), body.end());
+    setting_.parameters = parameters_;
+    setting_.buckets = static_cast<std::uint32_t>(head.a);
+    has_begun_ = true;
+    /* If nobody can do without a rank, it is known from the beginning who reduces what. */
+    for (unsigned rank = 0; !link_.survives() && rank < link_.ranks(); rank++)
+        reducers_.push_back(rank);
+    ask();
+}
+
+void RankRun::ask()
+{
+    if (wants_ || is_mapped_ || !parts_.empty() || (map_ && !map_->is_near_end()))
+        return;
+    wants_ = true;
+    send(0, head(Tag::want));
+}
+
+void RankRun::start_next()
+{
+    if (map_ || parts_.empty())
+        return;
+    const Part part = parts_.front();
+    parts_.pop_front();
+    map_id_ = part.id;
+    is_given_up_ = false;
+    map_begin_ = watch_.now();
+    map_ = std::make_unique<PartitionMap>(setting_, part.range, plan_.mappers, plan_.dynamic,
+                                          [this] { post([this] { partition_ended(); }); });
+    map_->start();
+}
+
+void RankRun::partition_ended()
+{
+    timeline_.add("partitions", 0, "partition " + std::to_string(map_id_), map_begin_, watch_.now(),
+                  map_->range().size());
+    std::vector<Run> runs = map_->take();
+    count(*map_);
+    map_.reset();
+    if (!is_given_up_) {
+        verdict_waits_[map_id_] = std::move(runs);
+        send(0, head(Tag::done, map_id_));
+    } else {
+        report_.lost++;
+        send(0, head(Tag::returned, map_id_));
+    }
+    start_next();
+    ask();
+}
+
+/* Somebody else was first. */
+void RankRun::give_up(std::uint64_t id)
+{
+    if (map_ && map_id_ == id) {
+        is_given_up_ = true;
+        map_->stop();
+    } else if (std::erase_if(parts_, [&](const Part &part) { return part.id == id; }) > 0) {
+        send(0, head(Tag::returned, id));
+        ask();
+    }
+}
+
+void RankRun::count(const PartitionMap &map)
+{
+    for (std::size_t i = 0; i < report_.devices.size(); i++) {
+        report_.devices[i].bytes += map.devices()[i].bytes;
+        report_.devices[i].blocks += map.devices()[i].blocks;
+        report_.devices[i].busy += map.devices()[i].busy;
+    }
+    report_.pairs_mapped += map.pairs();
+    report_.partitions++;
+}
+
+/* Rank 0 knows whether somebody else was first. */
+void RankRun::verdict(std::uint64_t id, bool counts)
+{
+    std::vector<Run> runs = std::move(verdict_waits_[id]);
+    verdict_waits_.erase(id);
+    if (!counts) {
+        report_.lost++;
+        return;
+    }
+    for (std::uint32_t bucket = 0; bucket < runs.size(); bucket++)
+        if (!runs[bucket].chunks.empty())
+            outgoing_.push_back({Tag::chunk, bucket, std::move(runs[bucket])});
+}
+
+void RankRun::beat()
+{
+    const double now = watch_.now();
+    if (chief_)
+        return chief_->tick();
+    if (now - heard_ > std::chrono::duration<double>(member_.options().patience).count()) {
+        link_.give_up();
+        throw Stopped{"job \"" + work_.program.name + "\": rank 0 has failed: nothing has been heard of it for " +
+                      std::to_string(member_.options().patience.count()) + " ms"};
+    }
+    if (now - beaten_ < beat_seconds)
+        return;
+    beaten_ = now;
+    send(0, head(Tag::beat, map_ ? map_->progress() : 0));
+    if (has_begun_)
+        ask();
+}
+
+} // namespace ptsched::spmd

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# Jobs on cores, by one rank and several.
+
+$(B)/tests/spmd-run: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/spmd/run/*.cpp)) $(SPMD_OBJS)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl
+
+TESTS += $(B)/tests/spmd-run

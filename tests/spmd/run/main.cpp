@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+/* Jobs on cores, by one rank and several. */
+#include "tests/spmd/run/cases.hpp"
+
+int main()
+{
+    std::vector<tap::Case> all;
+
+    for (auto cases : {test::job_cases})
+        for (tap::Case &one : cases())
+            all.push_back(std::move(one));
+    return tap::run(all);
+}
