@@ -104,7 +104,7 @@ bool PartitionMap::pump(Lock &lock)
         }
     } while (again_);
     pumps_ = false;
-    unsigned under_way = 0;
+    unsigned under_way = makers_;
     for (const Lane &lane : lanes_)
         under_way += lane.under_way;
     return under_way == 0 && std::exchange(maps_, false);
@@ -150,13 +150,24 @@ void PartitionMap::add_cells(Lane &lane, const schedule::Block &block)
     cells_left_[block.id] = static_cast<unsigned>(lane.cells.size());
 }
 
-/* Input that has to be made is made by workers, all at once. */
+/* Input that has to be made is made by workers, all at once. They are here until they have ended, as a piece is. */
 void PartitionMap::give(const Given &given)
 {
-    if (source_.is_made())
-        setting_.workers.give([this, given](unsigned) { fetch_and_start(given); });
-    else
+    if (!source_.is_made())
+        return fetch_and_start(given);
+    {
+        const Guard guard(mutex_);
+        makers_++;
+    }
+    setting_.workers.give([this, given](unsigned) {
         fetch_and_start(given);
+        Lock lock(mutex_);
+        makers_--;
+        const bool ends = pump(lock);
+        lock.unlock();
+        if (ends)
+            collect();
+    });
 }
 
 void PartitionMap::fetch_and_start(const Given &given)

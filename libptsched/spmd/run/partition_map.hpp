@@ -118,8 +118,9 @@ private:
     std::exception_ptr error_ PTSCHED_GUARDED_BY(mutex_);
     bool pumps_ PTSCHED_GUARDED_BY(mutex_) = false, again_ PTSCHED_GUARDED_BY(mutex_) = false;
     bool stops_ PTSCHED_GUARDED_BY(mutex_) = false, maps_ PTSCHED_GUARDED_BY(mutex_) = true;
-    bool done_ PTSCHED_GUARDED_BY(mutex_) = true;   /* nothing is to be waited for before start() */
-    unsigned parts_ PTSCHED_GUARDED_BY(mutex_) = 0; /* of collecting or merging that are under way */
+    bool done_ PTSCHED_GUARDED_BY(mutex_) = true;    /* nothing is to be waited for before start() */
+    unsigned makers_ PTSCHED_GUARDED_BY(mutex_) = 0; /* of input, not done with it */
+    unsigned parts_ PTSCHED_GUARDED_BY(mutex_) = 0;  /* of collecting or merging that are under way */
     std::vector<Report::Device> reports_;
     std::uint64_t pairs_ = 0;
 };
