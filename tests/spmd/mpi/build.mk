@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+# Jobs by ranks that are processes of MPI, on this host alone.
+$(B)/obj/tests/spmd/mpi/%.o: CPPFLAGS += $(patsubst -I%,-isystem %,$(SPMD_MPI_CPPFLAGS)) -DOMPI_SKIP_MPICXX
+
+$(B)/tests/spmd-mpi: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/spmd/mpi/*.cpp) tests/spmd/run/words.cpp) $(SPMD_MPI_OBJS) $(SPMD_OBJS)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl $(SPMD_MPI_LIBS)
+
+ifneq ($(SPMD_MPI_LIBS),)
+TESTS += $(B)/tests/spmd-mpi
+# MPI's library has been built without one.
+TESTS_NOSAN += $(B)/tests/spmd-mpi
+endif
