@@ -293,16 +293,23 @@ void RankRun::verdict(std::uint64_t id, bool counts)
             outgoing_.push_back({Tag::chunk, bucket, std::move(runs[bucket])});
 }
 
+void RankRun::end_without_first(const std::string &why)
+{
+    link_.give_up();
+    throw Stopped{"job \"" + work_.program.name + "\": rank 0 has failed: " + why};
+}
+
 void RankRun::beat()
 {
     const double now = watch_.now();
     if (chief_)
         return chief_->tick();
-    if (now - heard_ > std::chrono::duration<double>(member_.options().patience).count()) {
-        link_.give_up();
-        throw Stopped{"job \"" + work_.program.name + "\": rank 0 has failed: nothing has been heard of it for " +
-                      std::to_string(member_.options().patience.count()) + " ms"};
-    }
+    for (const unsigned rank : link_.lost())
+        if (rank == 0)
+            end_without_first("it is gone");
+    if (now - heard_ > std::chrono::duration<double>(member_.options().patience).count())
+        end_without_first("nothing has been heard of it for " + std::to_string(member_.options().patience.count()) +
+                          " ms");
     if (now - beaten_ < beat_seconds)
         return;
     beaten_ = now;

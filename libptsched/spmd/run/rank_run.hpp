@@ -64,6 +64,7 @@ private:
     void make_whole();
     void finish();
     void beat();
+    [[noreturn]] void end_without_first(const std::string &why);
     void post(std::function<void()> event);
     void run_events();
     void give(std::function<void()> function);

@@ -16,6 +16,39 @@ namespace spmd = ptsched::spmd;
 
 /* Of each file of this folder. */
 std::vector<tap::Case> job_cases();
+std::vector<tap::Case> output_cases();
+std::vector<tap::Case> failure_cases();
+
+/* Ranks of this process, with two threads each. */
+spmd::Options of_ranks(unsigned ranks);
+
+/* A folder that goes with all that is in it. */
+class Folder {
+public:
+    Folder();
+    ~Folder();
+    Folder(const Folder &) = delete;
+    Folder &operator=(const Folder &) = delete;
+
+    std::string path(const std::string &name) const { return path_ + "/" + name; }
+    const std::string &path() const { return path_; }
+    /* Names of what is in it. */
+    std::vector<std::string> names() const;
+
+private:
+    std::string path_;
+};
+std::string read_file(const std::string &path);
+void write_file(const std::string &path, const std::string &text);
+
+/* Files can have no more than so many bytes meanwhile: what a full disk looks like to who writes. */
+class SmallDisk {
+public:
+    explicit SmallDisk(unsigned long bytes);
+    ~SmallDisk();
+    SmallDisk(const SmallDisk &) = delete;
+    SmallDisk &operator=(const SmallDisk &) = delete;
+};
 
 using Counts = std::map<std::string, std::uint64_t>;
 

@@ -13,14 +13,6 @@ namespace {
 
 constexpr unsigned rank_counts[] = {1, 2, 5};
 
-spmd::Options of_ranks(unsigned ranks)
-{
-    spmd::Options options;
-    options.ranks = ranks;
-    options.threads = 2;
-    return options;
-}
-
 void words_are_counted()
 {
     const std::string text = made_text(20000);
