@@ -231,8 +231,11 @@ TASKS_LIBS       := libptsched-tasks
 TASKS_PC         := ptsched-tasks
 ARENA_LIBS       := libptsched-arena
 ARENA_PC         := ptsched-arena
-INSTALL_LIBS     := $(CLIENT_LIBS) $(PTASK_LIBS) $(POOL_LIBS) $(TASKS_LIBS) $(ARENA_LIBS)
-INSTALL_PC       := $(CLIENT_PC) $(PTASK_PC) $(POOL_PC) $(TASKS_PC) $(ARENA_PC)
+# The second one is there where MPI was.
+SPMD_LIBS        := libptsched-spmd $(if $(SPMD_MPI_LIBS),libptsched-spmd-mpi)
+SPMD_PC          := ptsched-spmd $(if $(SPMD_MPI_LIBS),ptsched-spmd-mpi)
+INSTALL_LIBS     := $(CLIENT_LIBS) $(PTASK_LIBS) $(POOL_LIBS) $(TASKS_LIBS) $(ARENA_LIBS) $(SPMD_LIBS)
+INSTALL_PC       := $(CLIENT_PC) $(PTASK_PC) $(POOL_PC) $(TASKS_PC) $(ARENA_PC) $(SPMD_PC)
 INSTALL_CMAKE    := ptsched-config.cmake ptsched-config-version.cmake
 INSTALL_UNITS    := ptschedd.service ptsched-metrics.service ptsched-metrics.timer
 CMAKE_DIR         = $(libdir)/cmake/ptsched
@@ -271,6 +274,7 @@ install: programs install-ptask ## libraries, tools, documents, udev rule, syste
 	$(call install_libraries,$(POOL_LIBS),$(POOL_PC),libptsched/include/ptsched/pool.* libptsched/include/ptsched/pool)
 	$(call install_libraries,$(TASKS_LIBS),$(TASKS_PC),libptsched/include/ptsched/tasks.* libptsched/include/ptsched/tasks)
 	$(call install_libraries,$(ARENA_LIBS),$(ARENA_PC),libptsched/include/ptsched/arena.* libptsched/include/ptsched/arena)
+	$(call install_libraries,$(SPMD_LIBS),$(SPMD_PC),libptsched/include/ptsched/spmd.* libptsched/include/ptsched/spmd)
 	install -m 644 $(POOL_EXAMPLE_SRCS) $(DESTDIR)$(docdir)/examples
 	install -m 644 uapi/linux/ptsched.h $(DESTDIR)$(includedir)/linux
 	set -e; for unit in $(INSTALL_UNITS); do \

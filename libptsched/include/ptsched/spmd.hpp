@@ -53,15 +53,14 @@ template <typename T> void print(Given<T> item, std::string &to)
 {
     if constexpr (std::is_same_v<T, Bytes>) {
         to += item;
-    } else if constexpr (std::is_arithmetic_v<T>) {
+    } else {
         char text[64];
         to.append(text, std::to_chars(text, text + sizeof text, item).ptr);
-    } else {
-        static_assert(std::is_arithmetic_v<T>, "Job::format says how keys and values of these types are written");
     }
 }
 
-template <typename T> constexpr bool is_printed = std::is_same_v<T, Bytes> || std::is_arithmetic_v<T>;
+template <typename T>
+constexpr bool is_printed = std::is_same_v<T, Bytes> || (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>);
 
 } // namespace detail
 
@@ -194,6 +193,8 @@ template <typename Key, typename Value> struct Job {
     Intensity intensity = Probe{};
     Split split = Dynamic{};
     Output output = {};
+    /* A pair as a file is to have it, appended to @to; empty: key, tab, value, newline, of numbers and Bytes. */
+    std::function<void(Given<Key>, Given<Value>, std::string &to)> format = {};
     /*
      * The values of a key are combined and reduced in the order of the input, in blocks whose borders depend on the
      * input and block_bytes alone: sums of floating-point numbers are the same, bit by bit, on any number of ranks and
@@ -281,14 +282,17 @@ template <typename Key, typename Value> Work Job<Key, Value>::work() const
     add_reduce(program);
     add_combine(program);
     add_order(program);
-    if constexpr (detail::is_printed<Key> && detail::is_printed<Value>)
-        if (!work.output.format)
-            work.output.format = [](std::string_view key, std::string_view value, std::string &to) {
-                detail::print<Key>(detail::given<Key>(key), to);
-                to += '\t';
-                detail::print<Value>(detail::given<Value>(value), to);
-                to += '\n';
-            };
+    if (format)
+        work.format = [function = format](std::string_view key, std::string_view value, std::string &to) {
+            function(detail::given<Key>(key), detail::given<Value>(value), to);
+        };
+    else if constexpr (detail::is_printed<Key> && detail::is_printed<Value>)
+        work.format = [](std::string_view key, std::string_view value, std::string &to) {
+            detail::print<Key>(detail::given<Key>(key), to);
+            to += '\t';
+            detail::print<Value>(detail::given<Value>(value), to);
+            to += '\n';
+        };
     return work;
 }
 

@@ -20,7 +20,7 @@ void check(const Work &work)
 
 } // namespace
 
-class Core::Impl {
+class __attribute__((visibility("hidden"))) Core::Impl {
 public:
     Impl(const Options &options, std::vector<std::unique_ptr<Link>> links) : links_(std::move(links))
     {
@@ -72,7 +72,7 @@ Outcome Core::Impl::run(const Work &work, std::vector<Devices> &devices, std::sp
     return outcome;
 }
 
-class Core::Kept {
+class __attribute__((visibility("hidden"))) Core::Kept {
 public:
     explicit Kept(Work work) : work(std::move(work)) {}
 

@@ -16,6 +16,8 @@ namespace ptsched::spmd {
 /* A job's devices on one rank, which stay for its next run if it is kept. */
 struct Devices {
     std::vector<std::unique_ptr<Engine>> engines; /* the CPU first */
+    /* Bytes per second of each, as the last run has shown; empty: none has. */
+    std::vector<double> rates = {};
 };
 
 /* One rank: what it has as long as it is there. One thread at a time. */

@@ -27,18 +27,51 @@ double rate_of(const Engine &engine)
     return engine.is_gpu() ? cores_of_a_gpu : engine.at_once();
 }
 
-/* The CPU's share is @p, the others are equal. */
-void share(std::vector<Mapper> &mappers, double p)
+/* The CPU's share is @p; the GPUs have the rest as @rates are. */
+void share(std::vector<Mapper> &mappers, double p, const std::vector<double> &rates)
 {
     if (!(p >= 0 && p <= 1))
         throw Error("the CPU's part of the input is " + std::to_string(p) + ", which is not between 0 and 1");
+    double gpus = 0;
+    for (std::size_t i = 0; i < mappers.size(); i++)
+        gpus += mappers[i].engine->is_gpu() ? rates[i] : 0;
     const bool has_cpu = !mappers.front().engine->is_gpu();
-    const std::size_t gpus = mappers.size() - has_cpu;
-    for (Mapper &mapper : mappers)
-        if (gpus == 0 || !has_cpu)
-            mapper.part.share = 1 / static_cast<double>(mappers.size());
-        else
-            mapper.part.share = mapper.engine->is_gpu() ? (1 - p) / static_cast<double>(gpus) : p;
+    const double rest = has_cpu ? 1 - p : 1;
+    for (std::size_t i = 0; i < mappers.size(); i++)
+        mappers[i].part.share = mappers[i].engine->is_gpu() ? rest * rates[i] / gpus : gpus > 0 ? p : 1;
+}
+
+std::vector<double> rates_of(const Plan &plan)
+{
+    std::vector<double> rates;
+    for (const Mapper &mapper : plan.mappers)
+        rates.push_back(mapper.part.rate);
+    return rates;
+}
+
+/* By equations (5) to (8). The machine's GPUs are those of the engines, in their order. */
+void ask_model(Plan &plan, const model::Machine &machine, model::Intensity intensity)
+{
+    const bool has_cpu = !plan.mappers.front().engine->is_gpu();
+    model::Machine used = machine;
+    if (!has_cpu)
+        intensity.cpu.reset();
+    const std::size_t gpus = plan.mappers.size() - has_cpu;
+    if (gpus == 0)
+        intensity.gpu.reset();
+    if (used.gpus.size() < gpus)
+        throw Error("Options::machine has " + std::to_string(used.gpus.size()) + " GPUs, and the job is run on " +
+                    std::to_string(gpus));
+    used.gpus.resize(gpus);
+    const model::Share share = model::share(used, intensity);
+    for (std::size_t i = 0; i < plan.mappers.size(); i++) {
+        schedule::SplitDevice &part = plan.mappers[i].part;
+        const bool is_gpu = plan.mappers[i].engine->is_gpu();
+        part.rate = is_gpu ? share.gpu_rates[i - has_cpu] : share.cpu_rate;
+        part.share = is_gpu ? share.gpus[i - has_cpu] : share.cpu;
+    }
+    plan.rate = share.rate;
+    plan.model_p = share.cpu;
 }
 
 } // namespace
@@ -52,26 +85,57 @@ std::uint64_t grid_of(const Work &work)
     return std::clamp(work.input.bytes() / 512, least_block, most_block);
 }
 
-Plan make_plan(const Work &work, const std::vector<std::unique_ptr<Engine>> &engines, std::uint64_t partition)
+void share_by_rates(Plan &plan, const std::vector<double> &rates)
 {
-    if (engines.empty())
+    double sum = 0;
+    for (const double rate : rates)
+        sum += rate;
+    if (!(sum > 0))
+        return;
+    plan.probes = false;
+    plan.dynamic = false;
+    plan.rate = sum;
+    for (std::size_t i = 0; i < plan.mappers.size(); i++) {
+        plan.mappers[i].part.rate = rates[i];
+        plan.mappers[i].part.share = rates[i] / sum;
+    }
+}
+
+std::uint64_t probe_bytes(const Plan &plan, std::uint64_t partition)
+{
+    std::uint64_t each_some = 0;
+    for (const Mapper &mapper : plan.mappers)
+        each_some += 2 * mapper.part.at_once * mapper.part.bytes;
+    return std::min(each_some, partition / 4);
+}
+
+Plan make_plan(const Work &work, const Devices &devices, const std::optional<model::Machine> &machine,
+               std::uint64_t partition)
+{
+    if (devices.engines.empty())
         throw Error("there is no device here for job \"" + work.program.name +
                     "\": it has functions for GPUs alone, and there is no GPU (Job::cpu.map would run on cores)");
     Plan plan;
     plan.rate = 0;
-    for (const std::unique_ptr<Engine> &engine : engines) {
+    for (const std::unique_ptr<Engine> &engine : devices.engines) {
         Mapper mapper{.engine = engine.get(), .part = {}};
         mapper.part.rate = rate_of(*engine);
+        mapper.part.share = devices.engines.size() == 1;
         mapper.part.at_once = engine->at_once();
         mapper.part.bytes = block_of(work, *engine, partition);
         plan.rate += mapper.part.rate;
         plan.mappers.push_back(mapper);
     }
-    plan.dynamic = std::holds_alternative<Dynamic>(work.split);
-    if (const Static *const fixed = std::get_if<Static>(&work.split)) {
-        double cpu = plan.mappers.front().engine->is_gpu() ? 0 : plan.mappers.front().part.rate / plan.rate;
-        share(plan.mappers, fixed->p.value_or(cpu));
-    }
+    if (const model::Intensity *const known = std::get_if<model::Intensity>(&work.intensity); known && machine)
+        ask_model(plan, *machine, *known);
+    const Static *const fixed = std::get_if<Static>(&work.split);
+    plan.dynamic = fixed == nullptr;
+    if (fixed && fixed->p)
+        share(plan.mappers, *fixed->p, rates_of(plan));
+    else if (fixed && !devices.rates.empty() && !plan.model_p)
+        share_by_rates(plan, devices.rates);
+    else if (fixed && plan.mappers.size() > 1 && !plan.model_p)
+        plan.probes = plan.dynamic = true;
     return plan;
 }
 

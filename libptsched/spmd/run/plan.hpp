@@ -4,6 +4,7 @@
 #define PTSCHED_SPMD_RUN_PLAN_HPP
 
 #include "libptsched/spmd/run/engine.hpp"
+#include "libptsched/spmd/run/member.hpp"
 #include "libptsched/spmd/run/partition_map.hpp"
 
 #include <memory>
@@ -17,6 +18,8 @@ struct Plan {
     bool dynamic = true;
     double rate = 1;               /* of the node, bytes per second, or as others say it; only ratios count */
     std::optional<double> model_p; /* what the model says, if it was asked */
+    /* A static split needs rates that nobody has measured: the first part of the input is to show them. */
+    bool probes = false;
 };
 
 /* Of an ordered job: where blocks end, whoever has them. It depends on the job and its input alone. */
@@ -26,7 +29,13 @@ std::uint64_t grid_of(const Work &work);
  * For partitions of about @partition bytes. Throws Error if none of the engines can run the job, or if a static split
  * has a share that nobody can have.
  */
-Plan make_plan(const Work &work, const std::vector<std::unique_ptr<Engine>> &engines, std::uint64_t partition);
+Plan make_plan(const Work &work, const Devices &devices, const std::optional<model::Machine> &machine,
+               std::uint64_t partition);
+
+/* A static split by what was measured: bytes per second of each device. */
+void share_by_rates(Plan &plan, const std::vector<double> &rates);
+/* How much of a partition is enough to measure them. */
+std::uint64_t probe_bytes(const Plan &plan, std::uint64_t partition);
 
 } // namespace ptsched::spmd
 

@@ -106,7 +106,7 @@ void RankRun::loop()
 void RankRun::say_hello()
 {
     const std::uint64_t partitions = work_.partitions > 0 ? work_.partitions : 2 * link_.ranks();
-    plan_ = make_plan(work_, devices_.engines, work_.input.bytes() / partitions);
+    plan_ = make_plan(work_, devices_, member_.options().machine, work_.input.bytes() / partitions);
     for (const Mapper &mapper : plan_.mappers)
         report_.devices.push_back({.name = mapper.engine->name()});
     Head hello = head(Tag::hello, hash_of_job(work_));
@@ -228,8 +228,10 @@ void RankRun::start_next()
 {
     if (map_ || parts_.empty())
         return;
-    const Part part = parts_.front();
+    Part part = parts_.front();
     parts_.pop_front();
+    if (plan_.probes)
+        take_probe(part);
     map_id_ = part.id;
     is_given_up_ = false;
     map_begin_ = watch_.now();
@@ -245,15 +247,30 @@ void RankRun::partition_ended()
     std::vector<Run> runs = map_->take();
     count(*map_);
     map_.reset();
-    if (!is_given_up_) {
-        verdict_waits_[map_id_] = std::move(runs);
+    for (std::size_t bucket = 0; bucket < runs.size(); bucket++)
+        map_runs_[bucket].push_back(std::move(runs[bucket]));
+    if (!parts_.empty() && parts_.front().id == map_id_ && !is_given_up_) {
+        share_by_rates(plan_, devices_.rates);
+    } else if (!is_given_up_) {
+        verdict_waits_[map_id_] = std::exchange(map_runs_, {});
         send(0, head(Tag::done, map_id_));
     } else {
+        map_runs_.clear();
         report_.lost++;
         send(0, head(Tag::returned, map_id_));
     }
     start_next();
     ask();
+}
+
+/* Of a partition, the beginning is done by whoever is idle; what is left of it follows by the rates that this shows. */
+void RankRun::take_probe(Part &part)
+{
+    const std::uint64_t middle = work_.input.source()->border(part.range.begin + probe_bytes(plan_, part.range.size()));
+    if (middle <= part.range.begin || middle >= part.range.end)
+        return;
+    parts_.push_front({part.id, {middle, part.range.end}});
+    part.range.end = middle;
 }
 
 /* Somebody else was first. */
@@ -262,6 +279,7 @@ void RankRun::give_up(std::uint64_t id)
     if (map_ && map_id_ == id) {
         is_given_up_ = true;
         map_->stop();
+        std::erase_if(parts_, [&](const Part &part) { return part.id == id; });
     } else if (std::erase_if(parts_, [&](const Part &part) { return part.id == id; }) > 0) {
         send(0, head(Tag::returned, id));
         ask();
@@ -277,20 +295,24 @@ void RankRun::count(const PartitionMap &map)
     }
     report_.pairs_mapped += map.pairs();
     report_.partitions++;
+    devices_.rates.clear();
+    for (const Report::Device &device : report_.devices)
+        devices_.rates.push_back(device.rate());
 }
 
 /* Rank 0 knows whether somebody else was first. */
 void RankRun::verdict(std::uint64_t id, bool counts)
 {
-    std::vector<Run> runs = std::move(verdict_waits_[id]);
+    auto parts = std::move(verdict_waits_[id]);
     verdict_waits_.erase(id);
     if (!counts) {
         report_.lost++;
         return;
     }
-    for (std::uint32_t bucket = 0; bucket < runs.size(); bucket++)
-        if (!runs[bucket].chunks.empty())
-            outgoing_.push_back({Tag::chunk, bucket, std::move(runs[bucket])});
+    for (auto &[bucket, runs] : parts)
+        for (Run &run : runs)
+            if (!run.chunks.empty())
+                outgoing_.push_back({Tag::chunk, bucket, std::move(run)});
 }
 
 void RankRun::end_without_first(const std::string &why)

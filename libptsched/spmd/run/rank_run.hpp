@@ -45,7 +45,12 @@ private:
     void begin(const Head &head, const Buffer &message);
     void add_chunk(unsigned from, const Head &head, const Buffer &message);
     void ask();
+    struct Part {
+        std::uint64_t id;
+        schedule::Range range;
+    };
     void start_next();
+    void take_probe(Part &part);
     void partition_ended();
     void give_up(std::uint64_t id);
     void count(const PartitionMap &map);
@@ -87,23 +92,21 @@ private:
     std::optional<Chief> chief_; /* of rank 0 */
 
     /* Of the map: the partition that is done now, and the one after it. */
-    struct Part {
-        std::uint64_t id;
-        schedule::Range range;
-    };
     std::unique_ptr<PartitionMap> map_;
     std::uint64_t map_id_ = 0;
     double map_begin_ = 0;
     std::deque<Part> parts_;
     bool wants_ = false, has_begun_ = false, is_mapped_ = false, is_given_up_ = false;
-    std::map<std::uint64_t, std::vector<Run>> verdict_waits_; /* by partitions */
+    using Runs = std::map<std::uint32_t, std::vector<Run>>; /* by buckets */
+    Runs map_runs_;                                         /* of the partition that is done now */
+    std::map<std::uint64_t, Runs> verdict_waits_;           /* by partitions */
 
     /* Of the shuffle. */
     std::vector<unsigned> reducers_; /* ranks; empty: none is known yet */
     std::deque<Outgoing> outgoing_;
-    std::map<unsigned, Run> arriving_;                   /* by ranks */
-    std::map<std::uint32_t, std::vector<Run>> incoming_; /* by buckets */
-    std::size_t sent_ = 0;                               /* ranks that have sent all */
+    std::map<unsigned, Run> arriving_; /* by ranks */
+    Runs incoming_;
+    std::size_t sent_ = 0; /* ranks that have sent all */
     bool has_sent_ = false;
 
     /* Of the reduction. */

@@ -169,13 +169,14 @@ void RankRun::make_output(std::vector<Run> runs)
         for_each_pair(work_.program, std::move(runs),
                       [this](std::string_view key, std::string_view value) { pairs_.append(key, value); });
     } else {
-        if (!work_.output.format)
-            throw Error("Output::format says how keys and values of these types are written to " + path());
+        if (!work_.format)
+            throw Error("Job::format has to say how keys and values of these types are written to " + path() +
+                        ", since they are neither numbers nor strings");
         file_.emplace(path());
         std::string text;
         for_each_pair(work_.program, std::move(runs), [&](std::string_view key, std::string_view value) {
             text.clear();
-            work_.output.format(key, value, text);
+            work_.format(key, value, text);
             file_->write(text);
         });
         file_->finish();

@@ -62,7 +62,7 @@ void a_disk_that_is_full()
     write_file(folder.path("counts"), "old");
     auto job = word_count(text);
     job.output.path = folder.path("counts");
-    job.output.format = [](std::string_view, std::string_view, std::string &to) { to += std::string(1000, 'x'); };
+    job.format = [](std::string_view, std::uint64_t, std::string &to) { to += std::string(1000, 'x'); };
     std::string error;
     {
         const SmallDisk disk(4096);

@@ -26,13 +26,16 @@ using ptsched::Error;
 
 /* CPU and GPUs of a node get fixed parts of each partition: @p for the CPU, or what the model says. */
 struct Static {
-    std::optional<double> p = {};
+    std::optional<double> p = {}; /* between 0 and 1 */
 };
 /* Who is idle gets the next block. */
 struct Dynamic {};
 using Split = std::variant<Dynamic, Static>;
 
-/* Operations for each byte of input, or: a small part of the job is run first, which says it. */
+/*
+ * Operations for each byte of input, with which the model makes a static split, or: a small part of the job is run
+ * first on all devices, and their rates say it.
+ */
 struct Probe {};
 using Intensity = std::variant<Probe, model::Intensity>;
 
@@ -46,8 +49,6 @@ struct Output {
      * Where::each a file of each rank, with ".RANK-of-RANKS" behind the name, else one that rank 0 writes.
      */
     std::string path = {};
-    /* A pair as the file is to have it, appended to @to; empty: key, tab, value and newline, see Job. */
-    std::function<void(std::string_view key, std::string_view value, std::string &to)> format = {};
 };
 
 /* A job without types. */
@@ -57,6 +58,8 @@ struct Work {
     Intensity intensity = Probe{};
     Split split = Dynamic{};
     Output output = {};
+    /* A pair as a file is to have it, appended to @to. */
+    std::function<void(std::string_view key, std::string_view value, std::string &to)> format = {};
     bool ordered = false;
     std::uint64_t block_bytes = 0;
     std::uint64_t partitions = 0;
@@ -75,6 +78,8 @@ struct Options {
     std::string folder = {}; /* of files for what does not; empty: $TMPDIR, else /tmp */
     /* A rank of which nothing is heard for so long has failed. */
     std::chrono::milliseconds patience = std::chrono::seconds(60);
+    /* What static splits by the model are made for; none: they are by what a small part of the job has shown. */
+    std::optional<model::Machine> machine = {};
     /* Called on rank 0 by the thread that runs the job, about twice a second. */
     std::function<void(const Progress &)> progress = {};
     std::string timeline = {}; /* a file for Perfetto, written after each run, with ".RANK" where there are several */
