@@ -15,8 +15,8 @@ struct Fetched {
     std::shared_ptr<const void> keeper = {};
 };
 
-/* An input. Thread-safe. It is of this library alone, though its name is not. */
-class __attribute__((visibility("hidden"))) Source {
+/* An input. Thread-safe. */
+class Source {
 public:
     explicit Source(Records records) : records_(std::move(records)) {}
     virtual ~Source() = default;

@@ -20,7 +20,7 @@ void check(const Work &work)
 
 } // namespace
 
-class __attribute__((visibility("hidden"))) Core::Impl {
+class Core::Impl {
 public:
     Impl(const Options &options, std::vector<std::unique_ptr<Link>> links) : links_(std::move(links))
     {
@@ -72,7 +72,7 @@ Outcome Core::Impl::run(const Work &work, std::vector<Devices> &devices, std::sp
     return outcome;
 }
 
-class __attribute__((visibility("hidden"))) Core::Kept {
+class Core::Kept {
 public:
     explicit Kept(Work work) : work(std::move(work)) {}
 
