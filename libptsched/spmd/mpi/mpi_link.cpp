@@ -98,7 +98,7 @@ MpiLink::~MpiLink()
     MPI_Request all_here = MPI_REQUEST_NULL;
     int is_finalized = 0, are_here = 0;
     MPI_Finalized(&is_finalized);
-    if (!is_given_up_ && !is_finalized) {
+    if (!is_broken && !is_finalized) {
         try {
             check(MPI_Ibarrier(comm_, &all_here), "meet the other ranks");
             for (const auto until = Clock::now() + last_wait; !(are_here && sent_.empty()) && Clock::now() < until;) {
@@ -216,9 +216,13 @@ void MpiLink::wake()
     changed_.notify_all();
 }
 
+void break_off()
+{
+    is_broken = true;
+}
+
 void MpiLink::give_up()
 {
-    is_given_up_ = true;
     is_broken = true;
 }
 

@@ -45,11 +45,13 @@ private:
     std::deque<Transfer> sent_, coming_; /* in the order in which they were begun */
     std::deque<Message> own_;            /* to itself */
     std::size_t unsent_ = 0;
-    bool is_given_up_ = false;
     Mutex mutex_;
     std::condition_variable changed_;
     bool woken_ PTSCHED_GUARDED_BY(mutex_) = false;
 };
+
+/* This rank cannot go on: the process ends by MPI_Abort, so that nobody waits for it. */
+void break_off();
 
 } // namespace ptsched::spmd::mpi
 

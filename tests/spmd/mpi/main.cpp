@@ -146,6 +146,10 @@ int child(const std::string &what)
                 return bad_reducer(cluster);
             if (what == "others")
                 return other_jobs(cluster);
+            if (what == "private" && cluster.rank() == 3)
+                throw std::runtime_error("no such thing");
+            if (what == "private")
+                return same_bits(cluster);
             return signalled(cluster, what == "killed" ? SIGKILL : SIGSTOP);
         },
         options);
@@ -188,6 +192,14 @@ void all_ranks_run_the_same_job()
     CHECK_EQ(times(ended.output, "all ranks are to run the same jobs"), std::size_t{1});
 }
 
+/* The others would wait for it. */
+void what_a_rank_alone_throws()
+{
+    const Ended ended = of_eight("private");
+    CHECK(ended.status != 0 && ended.status != 124);
+    CHECK_EQ(times(ended.output, "rank 3: no such thing"), std::size_t{1});
+}
+
 } // namespace
 
 int main(int arguments, char **argument)
@@ -200,5 +212,6 @@ int main(int arguments, char **argument)
         {"a killed rank ends the job", a_killed_rank_ends_the_job},
         {"a silent rank ends the job", a_silent_rank_ends_the_job},
         {"all ranks run the same job", all_ranks_run_the_same_job},
+        {"what a rank alone throws", what_a_rank_alone_throws},
     });
 }

@@ -33,8 +33,9 @@ namespace ptsched::spmd::mpi {
 Cluster cluster(Options options = {});
 
 /*
- * Calls @body with cluster(@options) and returns what it returns: the program's exit status. What it throws is printed
- * once, by one rank, to the standard error, and the status is 1 everywhere.
+ * Calls @body with cluster(@options) and returns what it returns: the program's exit status. What a job throws
+ * is printed once, by one rank, to the standard error, and the status is 1 everywhere. What else it throws, one rank
+ * maybe and others not, is printed, and ends all of them by MPI_Abort.
  */
 int main(const std::function<int(Cluster &)> &body, Options options = {});
 
