@@ -16,7 +16,11 @@ constexpr double never = std::numeric_limits<double>::infinity();
 /* As the paper has it. */
 constexpr std::uint64_t partitions_per_node = 2;
 /* The last partitions are not smaller than the first one by more than that. */
-constexpr double smallest = 1.0 / 8;
+constexpr double smallest = 1.0 / 32;
+/* Of what a node could do, it gets that at once. */
+constexpr double at_once = 3.0 / 4;
+/* While as many ask as there are nodes, when all are ready is looked at so often. */
+constexpr unsigned asks_for_look = 8;
 
 } // namespace
 
@@ -47,6 +51,11 @@ void Master::add(const Range &input)
     require_somebody();
 }
 
+void Master::expect(std::uint64_t bytes)
+{
+    expected_bytes_ = std::max(bytes, input_bytes_);
+}
+
 /* @sign 1: to the sums, -1: out of them. */
 void Master::count(const Node &node, int sign)
 {
@@ -75,27 +84,78 @@ double Master::rate() const
     return measured_ + told_of_others_ * (measured_nodes_ ? measured_ / told_of_measured_ : 1);
 }
 
-/*
- * The node's part of all, in as many partitions as each has; and at the end its part of what is left, so that those who
- * are ready early do not wait for one who just got a large one.
- */
-std::uint64_t Master::size_for(unsigned node) const
+/* Bytes that the node will still do of what it has. */
+double Master::left_of(unsigned number, double now) const
 {
-    const double part = rate(node) / rate();
-    const double partitions =
-        static_cast<double>(options_.partitions ? options_.partitions : partitions_per_node * left_);
-    const double first = static_cast<double>(expected_bytes_) * part * left_ / partitions;
-    const double last = static_cast<double>(pool_.bytes()) * part;
-    return std::max({options_.least_bytes,
-                     static_cast<std::uint64_t>(std::max(std::min(first, last), first * smallest)), std::uint64_t{1}});
+    const Node &node = nodes_[number];
+    if (node.tells)
+        return std::max(node.left - rate(number) * (now - node.told_at), 0.0);
+    return node.under_way ? std::max(node.bytes_under_way - rate(number) * (now - node.free_since), 0.0) : 0;
 }
 
-std::optional<Range> Master::take(unsigned node)
+/* When all will be ready, if all go on as so far. It changes little from one call to the next. */
+double Master::ready_at(double now)
+{
+    if (looked_at_changes_ == changes_ && ++asked_ * asks_for_look < left_)
+        return ready_at_;
+    looked_at_changes_ = changes_;
+    asked_ = 0;
+    return ready_at_ = now + (left(now) + static_cast<double>(expected_bytes_ - input_bytes_)) / rate();
+}
+
+double Master::left(double now) const
+{
+    double bytes = static_cast<double>(pool_.bytes());
+    for (unsigned i = 0; i < nodes_.size(); i++)
+        if (!nodes_[i].failed)
+            bytes += left_of(i, now);
+    return bytes;
+}
+
+void Master::tell(unsigned number, double left, double rate, double now)
+{
+    Node &node = nodes_.at(number);
+    if (node.failed || !(rate > 0))
+        return;
+    count(node, -1);
+    node.tells = true;
+    node.left = left;
+    node.told_at = now;
+    node.measured_bytes = rate;
+    node.measured_seconds = 1;
+    count(node, 1);
+}
+
+/*
+ * The node's part of all, in as many partitions as each has; but not all of what it could do until all are ready: a
+ * part of that it gets only then, when it is known how fast it was. Zero: others will be ready before it has done what
+ * it has.
+ */
+std::uint64_t Master::size_for(unsigned number, double now)
+{
+    const Node &node = nodes_[number];
+    const double part = rate(number) / rate(), all = static_cast<double>(expected_bytes_) * part;
+    const double first =
+        all * left_ / static_cast<double>(options_.partitions ? options_.partitions : partitions_per_node * left_);
+    /* Before anything is measured, rates are no bytes per second. */
+    const double could =
+        measured_nodes_ ? rate(number) * (ready_at(now) - now) - left_of(number, now) : all - node.bytes_under_way;
+    if (node.under_way && could < first * smallest / 2)
+        return 0;
+    double size = could * at_once;
+    if (could - size < first * smallest)
+        size = std::max(could, first * smallest);
+    return std::max({options_.least_bytes, static_cast<std::uint64_t>(std::min(first, size)), std::uint64_t{1}});
+}
+
+std::optional<Range> Master::take(unsigned node, double now)
 {
     if (auto own = pool_.take(node, ~std::uint64_t{0}, Pool::From::front))
         return own;
-    if (auto any = pool_.take(Pool::everybody, size_for(node), Pool::From::front))
-        return any;
+    if (pool_.bytes_of(Pool::everybody)) {
+        const std::uint64_t bytes = size_for(node, now);
+        return bytes ? pool_.take(Pool::everybody, bytes, Pool::From::front) : std::nullopt;
+    }
     if (!pool_.bytes() || nodes_[node].under_way)
         return std::nullopt;
     /* Who needs longest for what was to be his alone. */
@@ -108,14 +168,14 @@ std::optional<Range> Master::take(unsigned node)
             who = i;
         }
     }
-    return pool_.take(who, size_for(node), Pool::From::back);
+    return pool_.take(who, size_for(node, now), Pool::From::back);
 }
 
 std::optional<Partition> Master::next(unsigned number, double now)
 {
     if (nodes_.at(number).failed)
         return std::nullopt;
-    const auto range = take(number);
+    const auto range = take(number, now);
     if (!range)
         return copy_for(number, now);
     const std::uint64_t id = next_id_++;
@@ -128,6 +188,8 @@ void Master::hold(Entry &entry, unsigned number, double now)
     Node &node = nodes_[number];
     if (!node.under_way++)
         node.free_since = now;
+    node.bytes_under_way += static_cast<double>(entry.range.size());
+    node.left += static_cast<double>(entry.range.size());
     entry.holders.push_back({number, now});
 }
 
@@ -135,8 +197,10 @@ void Master::hold(Entry &entry, unsigned number, double now)
 bool Master::drop(Entry &entry, unsigned number)
 {
     const auto had = std::erase_if(entry.holders, [&](const Holder &holder) { return holder.node == number; });
-    if (had)
+    if (had) {
         nodes_[number].under_way--;
+        nodes_[number].bytes_under_way -= static_cast<double>(entry.range.size());
+    }
     return had;
 }
 
@@ -176,7 +240,7 @@ double Master::limit(const Entry &entry, unsigned node) const
 double Master::ask_again_at(unsigned node, double now) const
 {
     double at = never;
-    if (nodes_.at(node).failed || !(options_.straggler > 0) || !measured_nodes_)
+    if (nodes_.at(node).failed || nodes_[node].under_way || !(options_.straggler > 0) || !measured_nodes_)
         return never;
     for (const auto &[id, entry] : under_way_) {
         if (!may_copy(entry, node))
@@ -214,6 +278,8 @@ std::optional<Partition> Master::copy_for(unsigned number, double now)
 void Master::measure(unsigned number, const Entry &entry, double now)
 {
     Node &node = nodes_[number];
+    if (node.tells)
+        return;
     const auto holder =
         std::find_if(entry.holders.begin(), entry.holders.end(), [&](const Holder &one) { return one.node == number; });
     const bool first = !measured_nodes_;
@@ -239,6 +305,9 @@ bool Master::done(unsigned number, std::uint64_t id, double now)
         drop(entry, entry.holders.front().node);
     done_[id] = {number, entry.range};
     done_bytes_ += entry.range.size();
+    /* It may have got nothing before, as it had this. */
+    if (!nodes_[number].under_way && pool_.bytes())
+        changes_++;
     return true;
 }
 

@@ -11,7 +11,10 @@
 namespace ptsched::spmd::schedule {
 
 struct MasterOptions {
-    /* About so many, of all input; zero: twice the number of nodes. Faster nodes get larger ones. */
+    /*
+     * All input is in so many if nodes do not differ; zero: twice their number. Faster nodes get larger ones, and the
+     * last ones are smaller, so that all are ready at the same time: there are some more of these.
+     */
     std::uint64_t partitions = 0;
     /* All input that there will be, if it comes in several parts; zero: what add() has first. */
     std::uint64_t expected_bytes = 0;
@@ -23,7 +26,7 @@ struct MasterOptions {
      * Who has nothing to do gets a copy of a partition that, by the rate of who has it, will be ready only after more
      * than so many times as long as the copy takes. Zero: never.
      */
-    double straggler = 2;
+    double straggler = 1.25;
     /* Of a partition, at once; the first one counts. */
     unsigned most_holders = 2;
     /* Which node is to have which partition at first, for instance what it had in the last iteration. */
@@ -32,7 +35,7 @@ struct MasterOptions {
 
 struct Partition {
     std::uint64_t id = 0; /* copies have the same */
-    Range range;
+    Range range = {};
     bool copy = false; /* somebody else has it, too, and may be first */
 };
 
@@ -40,8 +43,8 @@ struct Partition {
  * Hands out the input in partitions to nodes that ask for them. What a node had that has failed goes to others, and at
  * the end what takes too long is done by somebody else, too. Knows no clock, no threads and no messages: @now is
  * seconds of any clock that does not go back. A node may have several partitions, and does them one after another. One
- * thread at a time. A call takes time that grows with the logarithm of the number of partitions, but where it looks for
- * a straggler: there with the number of those under way.
+ * thread at a time. A call takes time that grows with the logarithm of the number of partitions, but where a node has
+ * nothing to do: there with the number of those that are under way.
  */
 class Master {
 public:
@@ -50,6 +53,17 @@ public:
 
     /* Input, of whole records, that no other call had. Throws Error if no node is left. */
     void add(const Range &input);
+
+    /* So much input there will be, as it seems now, that which was added included. */
+    void expect(std::uint64_t bytes);
+
+    /*
+     * What a node that does several partitions at a time says of itself: bytes that are left of what it has, and its
+     * rate. Otherwise both follow from when it was given what, and when it was done.
+     */
+    void tell(unsigned node, double left, double rate, double now);
+    /* Bytes that are left of all so far, as it seems. */
+    double left(double now) const;
 
     /* None: nothing now. The node is to ask again when changes() is another number, or at ask_again_at(). */
     std::optional<Partition> next(unsigned node, double now);
@@ -63,6 +77,8 @@ public:
     bool done(unsigned node, std::uint64_t id, double now);
     /* False: somebody else was first, and who is at it may stop; it then calls give_back(). */
     bool is_needed(unsigned node, std::uint64_t id) const;
+    /* Of one that somebody has; throws std::out_of_range if nobody has. */
+    const Range &range(std::uint64_t id) const { return under_way_.at(id).range; }
     /* The node has not done it, and goes on; anybody may get it next, in other partitions. */
     void give_back(unsigned node, std::uint64_t id, double now);
     /*
@@ -96,6 +112,10 @@ private:
         bool failed = false;
         double free_since = 0; /* when the last of those that were done before was */
         unsigned under_way = 0;
+        double bytes_under_way = 0;
+        /* As it says itself, and when it did. */
+        bool tells = false;
+        double left = 0, told_at = 0;
         double measured_bytes = 0, measured_seconds = 0;
 
         bool is_measured() const { return measured_seconds > 0; }
@@ -110,8 +130,10 @@ private:
         std::vector<Holder> holders; /* the first one has had it first */
     };
 
-    std::uint64_t size_for(unsigned node) const;
-    std::optional<Range> take(unsigned node);
+    double left_of(unsigned node, double now) const;
+    double ready_at(double now);
+    std::uint64_t size_for(unsigned node, double now);
+    std::optional<Range> take(unsigned node, double now);
     std::optional<Partition> copy_for(unsigned node, double now);
     bool may_copy(const Entry &entry, unsigned node) const;
     double remaining(const Entry &entry, double now) const;
@@ -133,6 +155,9 @@ private:
     std::map<std::uint64_t, Entry> under_way_;
     std::map<std::uint64_t, Home> done_; /* by their numbers */
     std::uint64_t input_bytes_ = 0, done_bytes_ = 0, expected_bytes_ = 0, changes_ = 0, next_id_ = 0;
+    /* When all will be ready, and since when that has not been looked at. */
+    double ready_at_ = 0;
+    std::uint64_t looked_at_changes_ = 0, asked_ = 0;
     std::uint64_t copies_made_ = 0, copies_won_ = 0;
 };
 

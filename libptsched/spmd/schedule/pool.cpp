@@ -5,6 +5,9 @@
 
 namespace ptsched::spmd::schedule {
 
+/* A rest that is smaller than what is taken by that factor goes with it. */
+constexpr std::uint64_t small_rest = 8;
+
 void Pool::add(const Range &range, unsigned who)
 {
     if (range.empty())
@@ -74,7 +77,7 @@ std::uint64_t Pool::cut_after(const Range &range, std::uint64_t bytes) const
     if (grid_)
         wanted = std::max(wanted / grid_, range.begin / grid_ + 1) * grid_;
     const std::uint64_t end = wanted < range.end ? std::min(border_(wanted), range.end) : range.end;
-    return grid_ || range.end - end >= bytes / 2 ? end : range.end;
+    return grid_ || range.end - end >= bytes / small_rest ? end : range.end;
 }
 
 /* Where the last record begins of a range, of which @before is after that, and where the range's end comes next. */
@@ -102,7 +105,7 @@ std::uint64_t Pool::cut_before(const Range &range, std::uint64_t bytes) const
         wanted = wanted < grid_ ? 0 : wanted - grid_;
     }
     const std::uint64_t begin = wanted > range.begin ? border_(wanted) : range.begin;
-    return grid_ || begin - range.begin >= bytes / 2 ? begin : range.begin;
+    return grid_ || begin - range.begin >= bytes / small_rest ? begin : range.begin;
 }
 
 Range Pool::cut(const Range &range, std::uint64_t bytes, From from) const

@@ -42,8 +42,8 @@ public:
     std::uint64_t bytes_of(unsigned who) const;
     /*
      * About @bytes of what is @who's, at least a record or piece of the grid; none if there is nothing. It is not more
-     * than @most, unless the first record or piece is: see whether it is. A rest of less than half of @bytes goes with
-     * it.
+     * than @most, unless the first record or piece is: see whether it is. A small rest goes
+     * with it.
      */
     std::optional<Range> take(unsigned who, std::uint64_t bytes, From from, std::uint64_t most = ~std::uint64_t{0});
 

@@ -23,6 +23,7 @@ std::vector<tap::Case> block_cases();
 std::vector<tap::Case> pool_cases();
 std::vector<tap::Case> split_cases();
 std::vector<tap::Case> master_cases();
+std::vector<tap::Case> simulate_cases();
 
 /* What rapidcheck finds is a case that failed. */
 template <typename Body> void holds(const std::string &what, Body body)

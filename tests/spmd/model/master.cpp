@@ -334,7 +334,7 @@ void test_given_back()
     Master master({1, 1}, any_byte, {.partitions = 1});
     master.add({0, 100});
     const auto first = master.next(0, 0);
-    CHECK(first && first->range.size() == 50);
+    CHECK(first && first->range.size() < 100);
     const std::uint64_t changes = master.changes();
     master.give_back(0, first->id, 1);
     CHECK(master.changes() != changes);
