@@ -60,7 +60,8 @@ void test_min_block()
 /* (9): a half if transfers and computing take the same time, as at the ridge; there streams have the most to hide. */
 void test_overlap()
 {
-    const Gpu &gpu = machine().gpus[0];
+    const Machine node = machine();
+    const Gpu &gpu = node.gpus[0];
     const double agr = ridge(machine(), gpu, Precision::fp64);
     CHECK(near(overlap(machine(), gpu, agr, Precision::fp64), 0.5));
     CHECK(near(overlap(machine(), gpu, 3 * agr, Precision::fp64), 0.25));
