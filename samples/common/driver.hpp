@@ -30,14 +30,14 @@ inline CUdeviceptr address(const void *pointer)
     return reinterpret_cast<CUdeviceptr>(pointer);
 }
 
-/* The first GPU's primary one, current for the thread that makes it. */
+/* The primary one of a GPU, the first unless said otherwise, current for the thread that makes it. */
 class Context {
 public:
-    Context()
+    explicit Context(int number = 0)
     {
         CUcontext context = nullptr;
         check(cuInit(0));
-        check(cuDeviceGet(&device_, 0));
+        check(cuDeviceGet(&device_, number));
         check(cuDevicePrimaryCtxRetain(&context, device_));
         check(cuCtxSetCurrent(context));
     }

@@ -61,6 +61,8 @@ void Report::record(const std::string &name, const Spread &spread, const std::st
 
 void Report::write_json(const std::string &path) const
 {
+    if (records_.empty())
+        return;
     ordered_json all = read_records(path);
     for (const Record &record : records_) {
         const ordered_json entry{{"name", group_ + '/' + record.name},

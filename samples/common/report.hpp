@@ -36,7 +36,12 @@ public:
     {
         record(name, {value, value, value}, unit, against);
     }
-    /* In the place of those with the same names in the file, or behind them. Throws device::Error if it cannot. */
+    /* Drops what was recorded: another process writes the same. */
+    void clear() { records_.clear(); }
+    /*
+     * In the place of those with the same names in the file, or behind them; without records there need be no file.
+     * Throws device::Error if it cannot.
+     */
     void write_json(const std::string &path) const;
 
 private:

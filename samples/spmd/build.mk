@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# The programs of map and reduce: a folder each. Each is its host's side, by hand and otherwise, and kernels.cu. They
+# need MPI, and go without where there is none.
+SPMD_PROGRAMS    := $(sort $(patsubst samples/spmd/%/main.cpp,%,$(wildcard samples/spmd/*/main.cpp)))
+SPMD_HAS_MPI     := $(shell command -v mpicxx >/dev/null && echo yes)
+SPMD_MPI_COMPILE := $(if $(SPMD_HAS_MPI),$(patsubst -I%,-isystem %,$(shell mpicxx --showme:compile)))
+SPMD_MPI_LINK    := $(if $(SPMD_HAS_MPI),$(filter-out -lmpi_cxx,$(shell mpicxx --showme:link)))
+SPMD_COMMON      := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/spmd/common/*.cpp))
+
+# Gcc's OpenMP is what they are compared with, whichever compiler makes the rest; and all that the processor has.
+$(B)/obj/samples/spmd/%.cpp.o: samples/spmd/%.cpp
+	@mkdir -p $(@D)
+	$(OPENMP_CXX) $(CPPFLAGS) -DOMPI_SKIP_MPICXX $(SPMD_MPI_COMPILE) -std=c++20 -O3 -march=$(SPMD_MARCH) $(WARNINGS) -fPIC -pthread -fopenmp -MMD -MP -c $< -o $@
+SPMD_MARCH ?= native
+
+define spmd_program
+$(B)/samples/spmd-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/spmd/$(1)/*.cpp)) $(SPMD_COMMON) $(SAMPLES_COMMON) \
+		$(B)/lib/libptsched-device.so $(CUDA_STUB)
+	@mkdir -p $$(@D)
+	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lptsched-device $(CUDA_STUB) $(SPMD_MPI_LINK) -lgomp -Wl,-rpath,'$$$$ORIGIN/../lib'
+endef
+define spmd_kernels
+$(B)/vgpu/spmd-$(1).so: samples/spmd/$(1)/kernels.cu $(wildcard samples/spmd/$(1)/*.h samples/common/*.cuh) $(VGPU_CC)
+	$$(compile_for_vgpu)
+$(B)/samples/spmd-$(1).fatbin: samples/spmd/$(1)/kernels.cu $(wildcard samples/spmd/$(1)/*.h samples/common/*.cuh)
+	$$(need_nvcc)
+	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -fatbin -o $$@ $$<
+endef
+$(foreach program,$(SPMD_PROGRAMS),$(eval $(call spmd_program,$(program))))
+SPMD_WITH_KERNELS := $(sort $(patsubst samples/spmd/%/kernels.cu,%,$(wildcard samples/spmd/*/kernels.cu)))
+$(foreach program,$(SPMD_WITH_KERNELS),$(eval $(call spmd_kernels,$(program))))
+
+$(B)/samples/spmd-dgemm-hand.so: samples/spmd/dgemm/blas.cu samples/spmd/dgemm/blas.h $(wildcard samples/common/*.hpp)
+	$(need_nvcc)
+	$(NVCC) $(NVCCFLAGS) -O3 -std=c++20 -I. -Xcompiler -fPIC -shared -o $@ $< -lcublas
+
+.PHONY: spmd-samples-skipped
+spmd-samples-skipped:
+	@echo "samples/spmd is not built: MPI is missing (libopenmpi-dev)" >&2
+
+ALL += $(if $(SPMD_HAS_MPI),$(SPMD_PROGRAMS:%=$(B)/samples/spmd-%),spmd-samples-skipped)
+SPMD_BENCHES     += $(SPMD_PROGRAMS:%=$(B)/samples/spmd-%)
+SPMD_BENCH_PARTS += $(SPMD_WITH_KERNELS:%=$(B)/samples/spmd-%.fatbin) $(B)/samples/spmd-dgemm-hand.so

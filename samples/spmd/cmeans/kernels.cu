@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "samples/common/unrolled.cuh"
+#include "samples/spmd/cmeans/sizes.h"
+
+using namespace ptsched::samples::cmeans;
+
+/* So many of the sums does each thread keep: one after another, by all threads of the block. */
+constexpr unsigned int sums_of_thread = (centre_floats + threads - 1) / threads;
+
+/*
+ * What some points bring to the sums, as many parts as there are blocks: these take tiles of points by turns. Threads
+ * compute distances of a tile's points, then weights, and then each adds all points of the tile to its own sums.
+ */
+extern "C" __global__ void __launch_bounds__(threads)
+    add_points(const float *points, const float *centres, float *parts, unsigned int count)
+{
+    __shared__ float near[centre_floats];
+    __shared__ float own[tile * (dimensions + 1)]; /* a column more: threads of a warp read different banks */
+    __shared__ float weights[clusters * tile];
+    float sums[sums_of_thread], weight = 0;
+    UNROLLED
+    for (unsigned int i = 0; i < sums_of_thread; i++)
+        sums[i] = 0;
+    for (unsigned int i = threadIdx.x; i < centre_floats; i += threads)
+        near[i] = centres[i];
+
+    for (unsigned int first = blockIdx.x * tile; first < count; first += gridDim.x * tile) {
+        const unsigned int here = count - first < tile ? count - first : tile;
+        for (unsigned int i = threadIdx.x; i < here * dimensions; i += threads)
+            own[i / dimensions * (dimensions + 1) + i % dimensions] =
+                points[static_cast<unsigned long long>(first) * dimensions + i];
+        __syncthreads();
+        for (unsigned int i = threadIdx.x; i < clusters * tile; i += threads) {
+            const float *const point = own + i % tile * (dimensions + 1), *const centre = near + i / tile * dimensions;
+            float distance = 0;
+            if (i % tile < here)
+                for (unsigned int dimension = 0; dimension < dimensions; dimension++) {
+                    const float by = point[dimension] - centre[dimension];
+                    distance += by * by;
+                }
+            weights[i] = 1 / (distance + 1e-12f);
+        }
+        __syncthreads();
+        if (threadIdx.x < tile) {
+            float all = 0;
+            for (unsigned int cluster = 0; cluster < clusters; cluster++)
+                all += weights[cluster * tile + threadIdx.x];
+            for (unsigned int cluster = 0; cluster < clusters; cluster++) {
+                const float part = weights[cluster * tile + threadIdx.x] / all;
+                weights[cluster * tile + threadIdx.x] = part * part;
+            }
+        }
+        __syncthreads();
+        UNROLLED
+        for (unsigned int i = 0; i < sums_of_thread; i++) {
+            const unsigned int at = i * threads + threadIdx.x;
+            if (at < centre_floats)
+                for (unsigned int point = 0; point < here; point++)
+                    sums[i] +=
+                        weights[at / dimensions * tile + point] * own[point * (dimensions + 1) + at % dimensions];
+        }
+        if (threadIdx.x < clusters)
+            for (unsigned int point = 0; point < here; point++)
+                weight += weights[threadIdx.x * tile + point];
+        __syncthreads();
+    }
+    float *const part = parts + blockIdx.x * sum_floats;
+    UNROLLED
+    for (unsigned int i = 0; i < sums_of_thread; i++) {
+        const unsigned int at = i * threads + threadIdx.x;
+        if (at < centre_floats)
+            part[at / dimensions * (dimensions + 1) + at % dimensions] = sums[i];
+    }
+    if (threadIdx.x < clusters)
+        part[threadIdx.x * (dimensions + 1) + dimensions] = weight;
+}
+
+extern "C" __global__ void add_parts(const float *parts, double *sums, unsigned int count)
+{
+    const unsigned int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= sum_floats)
+        return;
+    double sums_of_some[8] = {}; /* so that as many loads are under way */
+    for (unsigned int first = 0; first < count; first += 8) {
+        UNROLLED
+        for (unsigned int i = 0; i < 8; i++)
+            sums_of_some[i] += first + i < count ? parts[(first + i) * sum_floats + at] : 0;
+    }
+    double sum = 0;
+    UNROLLED
+    for (unsigned int i = 0; i < 8; i++)
+        sum += sums_of_some[i];
+    sums[at] = sum;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/* A product of matrices: much is computed, by cuBLAS, while other rows are copied. */
+#include "samples/spmd/dgemm/problem.hpp"
+
+using namespace ptsched::samples;
+
+int main(int argc, char **argv)
+{
+    const Ranks ranks(argc, argv);
+    unsigned rows = 8192;
+    return run_ranks(ranks, argc, argv, "prs-dgemm", "Multiplies matrices of doubles.",
+                     [&](const Settings &settings, Report &report) {
+                         const dgemm::OnGpu on_gpu(settings);
+                         const auto ways = [&](dgemm::Problem &problem) -> std::vector<NamedWay> {
+                             return {{"cuda", [&] { return dgemm::by_cuda(problem, settings, on_gpu); }},
+                                     {"openmp", [&] { return dgemm::by_openmp(problem); }}};
+                         };
+                         check_and_measure_ranks<dgemm::Problem>(ranks, settings, report, "dgemm",
+                                                                 dgemm::Shape{70, 90, 50},
+                                                                 dgemm::Shape{rows, rows, rows}, ways);
+                     },
+                     {{"--rows", &rows, "of each matrix, and columns"}});
+}

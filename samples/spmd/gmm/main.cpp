@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/* A mixture of Gaussians: iterations over the same points, with little that goes from one to the next. */
+#include "samples/spmd/gmm/problem.hpp"
+
+using namespace ptsched::samples;
+
+int main(int argc, char **argv)
+{
+    const Ranks ranks(argc, argv);
+    unsigned points = 800000, iterations = 10;
+    return run_ranks(
+        ranks, argc, argv, "prs-gmm", "Fits a mixture of Gaussians to points.",
+        [&](const Settings &settings, Report &report) {
+            const auto ways = [&](gmm::Problem &problem) -> std::vector<NamedWay> {
+                return {{"cuda", [&] { return gmm::by_cuda(problem, settings.module); }},
+                        {"openmp", [&] { return gmm::by_openmp(problem); }}};
+            };
+            check_and_measure_ranks<gmm::Problem>(ranks, settings, report, "gmm", gmm::Shape{700, 3},
+                                                  gmm::Shape{points, iterations}, ways);
+        },
+        {{"--points", &points, "of all ranks together"}, {"--iterations", &iterations, "over all of them"}});
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/* K-means: iterations over the same points, with little that goes from one to the next. */
+#include "samples/spmd/kmeans/problem.hpp"
+
+using namespace ptsched::samples;
+
+int main(int argc, char **argv)
+{
+    const Ranks ranks(argc, argv);
+    unsigned points = 8U << 20, iterations = 20;
+    return run_ranks(
+        ranks, argc, argv, "prs-kmeans", "Finds clusters of points.",
+        [&](const Settings &settings, Report &report) {
+            const auto ways = [&](kmeans::Problem &problem) -> std::vector<NamedWay> {
+                return {{"cuda", [&] { return kmeans::by_cuda(problem, settings.module); }},
+                        {"openmp", [&] { return kmeans::by_openmp(problem); }}};
+            };
+            check_and_measure_ranks<kmeans::Problem>(ranks, settings, report, "kmeans", kmeans::Shape{3000, 3},
+                                                     kmeans::Shape{points, iterations}, ways);
+        },
+        {{"--points", &points, "of all ranks together"}, {"--iterations", &iterations, "over all of them"}});
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "samples/spmd/wordcount/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+namespace ptsched::samples::wordcount {
+
+namespace {
+
+constexpr std::size_t most_in_sequence = 64; /* blocks */
+constexpr std::size_t vocabulary = 1 << 16, longest = 13, line_bytes = 80;
+
+/* One of the vocabulary; returns behind it. */
+char *write_word(char *to, std::size_t number)
+{
+    std::uint64_t bits = bits_at(1, number);
+    const std::size_t letters = 2 + bits % (longest - 2);
+    for (std::size_t i = 0; i < letters; i++) {
+        bits = bits_at(2, bits);
+        *to++ = static_cast<char>('a' + bits % 26);
+    }
+    return to;
+}
+
+/* Lines of words up to the end of a block: a word's frequency falls with its number. */
+void write_block(char *begin, std::size_t block)
+{
+    char *to = begin, *line = begin, *const end = begin + block_bytes;
+    for (std::size_t i = block * block_bytes; end - to > static_cast<std::ptrdiff_t>(longest); i++) {
+        const double part = static_cast<double>(bits_at(3, i) >> 11) * 0x1p-53;
+        to = write_word(to, static_cast<std::size_t>(std::pow(static_cast<double>(vocabulary), part)) - 1);
+        const bool is_full = to - line > static_cast<std::ptrdiff_t>(line_bytes);
+        *to++ = is_full ? '\n' : ' ';
+        line = is_full ? to : line;
+    }
+    std::fill(to, end, '\n');
+}
+
+/* From the begin of a line that is in the part of the file to where the next part's begins. */
+Share lines_of(const std::string &file, Share part)
+{
+    std::ifstream from(file, std::ios::binary);
+    const auto begin_of = [&](std::size_t at) {
+        if (!at)
+            return at;
+        from.clear();
+        from.seekg(static_cast<std::streamoff>(at - 1));
+        for (int c = from.get(); c != '\n' && c != std::ifstream::traits_type::eof(); c = from.get())
+            at++;
+        return at;
+    };
+    const std::size_t first = begin_of(part.first);
+    return {first, std::max(first, begin_of(part.first + part.count)) - first};
+}
+
+Share share_of_text(const Ranks &ranks, const Shape &shape)
+{
+    if (!shape.file.empty())
+        return lines_of(shape.file, ranks.share(std::filesystem::file_size(shape.file)));
+    const Share blocks = ranks.share(shape.blocks);
+    return {blocks.first * block_bytes, blocks.count * block_bytes};
+}
+
+} // namespace
+
+Counts count_in_sequence(std::string_view text)
+{
+    std::map<std::string_view, std::uint64_t> counts;
+    each_word(text, [&](std::string_view word) { counts[word]++; });
+    return {counts.begin(), counts.end()};
+}
+
+Problem::Problem(const Ranks &of, const Shape &with) : Problem(of, with, share_of_text(of, with)) {}
+
+Problem::Problem(const Ranks &of, const Shape &with, Share share)
+    : ranks(of), shape(with), text_(share.count), bytes_(share.count)
+{
+    if (!with.file.empty()) {
+        std::ifstream from(with.file, std::ios::binary);
+        from.seekg(static_cast<std::streamoff>(share.first));
+        if (!from.read(text_.data(), static_cast<std::streamsize>(bytes_)))
+            throw Error("cannot read " + with.file);
+        return;
+    }
+    in_parts(bytes_ / block_bytes, 1, [&](std::size_t block, std::size_t) {
+        write_block(text_.data() + block * block_bytes, share.first / block_bytes + block);
+    });
+    if (!of.is_first() || with.blocks > most_in_sequence)
+        return;
+    std::string all(with.blocks * block_bytes, '\n');
+    for (std::size_t block = 0; block < with.blocks; block++)
+        write_block(all.data() + block * block_bytes, block);
+    expected_ = count_in_sequence(all);
+}
+
+void Problem::check(const Counts &counts, const std::string &by)
+{
+    if (expected_.empty())
+        expected_ = counts;
+    if (counts != expected_)
+        throw Error("the count of words " + by + " is wrong: " + std::to_string(counts.size()) + " of them, and " +
+                    std::to_string(expected_.size()) + " are expected");
+}
+
+} // namespace ptsched::samples::wordcount
