@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/* What maps on a GPU: a thread for each stream, which waits for what it has given it. */
+#include "libptsched/base/lock.hpp"
+#include "libptsched/spmd/gpu/stream.hpp"
+#include <ptsched/device/turns.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <optional>
+#include <thread>
+
+namespace ptsched::spmd {
+
+namespace {
+
+/* Copies to the GPU, its work, and copies back: as many pieces as there are of these are under way. */
+constexpr unsigned usual_streams = 3;
+
+/* One piece of work on the GPU, in a turn of ptsched's if there are some. */
+class Turn {
+public:
+    explicit Turn(device::Turns *turns) : turns_(turns), exempt_(turns != nullptr)
+    {
+        if (turns_)
+            turns_->wait_to_begin();
+    }
+    ~Turn()
+    {
+        if (turns_)
+            turns_->ended();
+    }
+    Turn(const Turn &) = delete;
+    Turn &operator=(const Turn &) = delete;
+
+private:
+    device::Turns *const turns_;
+    const device::Exempt exempt_;
+};
+
+class GpuEngine final : public Engine {
+public:
+    GpuEngine(device::Device &gpu, unsigned number, const Program &program, const GpuChoice &choice)
+        : number_(number), program_(program),
+          turns_(device::Turns::open(gpu, choice.attach ? device::Attach::if_possible : device::Attach::no,
+                                     {.user = "program", .library = "spmd"}))
+    {
+        const Turn turn(turns_.get());
+        if (!program.gpu.kernels.name.empty())
+            functions_.emplace(gpu, program);
+        const unsigned count = choice.streams ? choice.streams : usual_streams;
+        for (unsigned i = 0; i < count; i++)
+            streams_.push_back(std::make_unique<Stream>(gpu, static_cast<int>(number), program,
+                                                        functions_ ? &*functions_ : nullptr, input_));
+        for (const auto &stream : streams_)
+            threads_.emplace_back([this, &stream] { work(*stream); });
+    }
+    ~GpuEngine() override
+    {
+        {
+            const Guard guard(mutex_);
+            ends_ = true;
+        }
+        changed_.notify_all();
+        for (std::thread &thread : threads_)
+            thread.join();
+    }
+
+    std::string name() const override { return "gpu " + std::to_string(number_); }
+    bool is_gpu() const override { return true; }
+    unsigned at_once() const override { return static_cast<unsigned>(streams_.size()); }
+    void start(const Piece &piece, Done done) override
+    {
+        give(
+            [this, piece, done = std::move(done)](Stream &stream) { answer(done, [&] { return stream.map(piece); }); });
+    }
+    unsigned kept() const override
+    {
+        kept_.clear();
+        for (const auto &stream : streams_)
+            if (stream->keeps())
+                kept_.push_back(stream.get());
+        return static_cast<unsigned>(kept_.size());
+    }
+    /* Each is one stream's, and the streams have nothing else to do: it does not matter whose thread it is. */
+    void collect(unsigned portion, Done done) override
+    {
+        give([this, from = kept_.at(portion), done = std::move(done)](Stream &) {
+            answer(done, [&] { return from->collect(); });
+        });
+    }
+    void forget_input() override { input_.forget(); }
+    void forget_pairs() override
+    {
+        for (const auto &stream : streams_)
+            stream->forget();
+    }
+
+private:
+    using Work = std::function<void(Stream &)>;
+
+    void give(Work work)
+    {
+        {
+            const Guard guard(mutex_);
+            waiting_.push_back(std::move(work));
+        }
+        changed_.notify_one();
+    }
+
+    template <typename Function> void answer(const Done &done, const Function &function)
+    {
+        Pairs pairs(program_.key_width, program_.value_width);
+        std::exception_ptr error;
+        try {
+            const Turn turn(turns_.get());
+            pairs = function();
+        } catch (...) {
+            error = std::current_exception();
+            pairs.clear();
+        }
+        done(std::move(pairs), error);
+    }
+
+    void work(Stream &stream)
+    {
+        device::adopt_thread();
+        Lock lock(mutex_);
+        for (;;) {
+            while (waiting_.empty() && !ends_)
+                changed_.wait(lock);
+            if (waiting_.empty())
+                return;
+            const Work next = std::move(waiting_.front());
+            waiting_.pop_front();
+            lock.unlock(mutex_);
+            next(stream);
+            lock.lock(mutex_);
+        }
+    }
+
+    const unsigned number_;
+    const Program &program_;
+    const std::unique_ptr<device::Turns> turns_;
+    std::optional<Functions> functions_;
+    KeptInput input_;
+    std::vector<std::unique_ptr<Stream>> streams_;
+    mutable std::vector<Stream *> kept_; /* that have some, when they were last asked */
+    Mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Work> waiting_ PTSCHED_GUARDED_BY(mutex_);
+    bool ends_ PTSCHED_GUARDED_BY(mutex_) = false;
+    std::vector<std::thread> threads_;
+};
+
+std::vector<unsigned> chosen(const GpuChoice &choice)
+{
+    const std::size_t count = device::gpus().size();
+    std::vector<unsigned> all;
+    for (unsigned i = 0; choice.which.empty() && i < count; i++)
+        all.push_back(i);
+    for (const unsigned number : choice.which)
+        if (number >= count)
+            throw Error("there is no GPU " + std::to_string(number) + ": there are " + std::to_string(count) +
+                        ", whose numbers begin with 0");
+    return choice.which.empty() ? all : choice.which;
+}
+
+} // namespace
+
+std::vector<std::unique_ptr<Engine>> make_gpu_engines(const Program &program, const GpuChoice &choice)
+{
+    std::vector<std::unique_ptr<Engine>> engines;
+    if (!program.on_gpu())
+        return engines;
+    if (!program.gpu.kernels.name.empty() && program.gpu.host.map)
+        throw Error("a job has device functions and a host function for GPUs: one of the two is to be empty");
+    for (const unsigned number : chosen(choice))
+        engines.push_back(std::make_unique<GpuEngine>(*device::gpus().at(number), number, program, choice));
+    return engines;
+}
+
+} // namespace ptsched::spmd

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "samples/common/unrolled.cuh"
+#include "samples/spmd/gmm/sizes.h"
+#include <ptsched/spmd.cuh>
+
+using namespace ptsched::samples::gmm;
+
+/* So many of the sums does each thread keep: one after another, by all threads of the block. */
+constexpr unsigned int sums_of_thread = (sum_floats + threads - 1) / threads;
+/* A one and a point's dimensions, whose products are summed, and a column more: see to banks. */
+constexpr unsigned int row = dimensions + 2;
+
+__device__ inline float log_density(const float *point, const float *component)
+{
+    float by[dimensions], sum = 0;
+    UNROLLED
+    for (unsigned int i = 0; i < dimensions; i++)
+        by[i] = point[i] - component[middle_at + i];
+    UNROLLED
+    for (unsigned int i = 0; i < dimensions; i++) {
+        float along = 0;
+        UNROLLED
+        for (unsigned int k = 0; k <= i; k++)
+            along += component[factor_at + i * (i + 1) / 2 + k] * by[k];
+        sum += along * along;
+    }
+    return component[scale_at] - 0.5f * sum;
+}
+
+/* Of a component's sums, which two of a point's numbers are multiplied; the first of these is one. */
+__device__ inline void factors_of(unsigned int at, unsigned int *one, unsigned int *other)
+{
+    unsigned int i = at, k = 0;
+    if (at >= second_at) {
+        for (i = 1, k = at - second_at + 1; k > i; i++) /* by rows of a lower triangle */
+            k -= i;
+    }
+    *one = i;
+    *other = k;
+}
+
+/* Puts responsibilities of a tile's points in the place of logarithms of densities: a thread for each point. */
+__device__ inline void share_out(float *weights, unsigned int point)
+{
+    float most = -3e38f, all = 0;
+    for (unsigned int i = 0; i < components; i++)
+        most = fmaxf(most, weights[i * tile + point]);
+    for (unsigned int i = 0; i < components; i++)
+        all += weights[i * tile + point] = expf(weights[i * tile + point] - most);
+    for (unsigned int i = 0; i < components; i++)
+        weights[i * tile + point] /= all;
+}
+
+/* The model is the parameters. Blocks take tiles by turns; each thread adds a tile's points to its own sums. */
+struct Mixture {
+    struct Point {
+        float at[dimensions];
+    };
+    struct Sums {
+        float of[component_sums];
+    };
+    using Record = Point;
+    using Key = unsigned int;
+    using Value = Sums;
+    using Parameters = float;
+    using Combine = ptsched::spmd::Sum<float>;
+    static constexpr unsigned int keys = components, threads = ptsched::samples::gmm::threads;
+
+    static __device__ void map_block(const auto &input, auto &out)
+    {
+        const float *const points = input[0].at;
+        const unsigned long long count = input.records;
+        __shared__ float own_model[model_floats];
+        __shared__ float own[tile * row];
+        __shared__ float weights[components * tile];
+        float sums[sums_of_thread];
+        unsigned int one[sums_of_thread], other[sums_of_thread];
+        UNROLLED
+        for (unsigned int i = 0; i < sums_of_thread; i++) {
+            sums[i] = 0;
+            factors_of((i * threads + threadIdx.x) % component_sums, &one[i], &other[i]);
+        }
+        for (unsigned int i = threadIdx.x; i < model_floats; i += threads)
+            own_model[i] = input.parameters[i];
+        for (unsigned int i = threadIdx.x; i < tile; i += threads)
+            own[i * row] = 1;
+
+        for (unsigned long long first = blockIdx.x * tile; first < count; first += gridDim.x * tile) {
+            const unsigned int here = count - first < tile ? static_cast<unsigned int>(count - first) : tile;
+            for (unsigned int i = threadIdx.x; i < here * dimensions; i += threads)
+                own[i / dimensions * row + 1 + i % dimensions] = points[first * dimensions + i];
+            __syncthreads();
+            for (unsigned int i = threadIdx.x; i < components * tile; i += threads)
+                if (i % tile < here)
+                    weights[i] = log_density(own + i % tile * row + 1, own_model + i / tile * component_floats);
+            __syncthreads();
+            if (threadIdx.x < here)
+                share_out(weights, threadIdx.x);
+            __syncthreads();
+            UNROLLED
+            for (unsigned int i = 0; i < sums_of_thread; i++) {
+                const unsigned int at = i * threads + threadIdx.x;
+                if (at < sum_floats) {
+                    const float *const weight = weights + at / component_sums * tile;
+                    for (unsigned int point = 0; point < here; point++)
+                        sums[i] += weight[point] * own[point * row + one[i]] * own[point * row + other[i]];
+                }
+            }
+            __syncthreads();
+        }
+        UNROLLED
+        for (unsigned int i = 0; i < sums_of_thread; i++) {
+            const unsigned int at = i * threads + threadIdx.x;
+            if (at < sum_floats)
+                out.own(at / component_sums).of[at % component_sums] += sums[i];
+        }
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(ptsched::samples::gmm::threads)
+    add_points(ptsched::spmd::gpu::Launch launch)
+{
+    ptsched::spmd::run<Mixture>(launch);
+}

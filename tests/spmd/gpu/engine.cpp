@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+/* What an engine does with pieces, whatever maps them. */
+#include "tests/spmd/gpu/cases.hpp"
+#include <ptsched/device/allocation.hpp>
+#include <ptsched/spmd/gpu_block.hpp>
+
+#include <set>
+#include <sys/wait.h>
+
+namespace test {
+
+namespace {
+
+namespace device = ptsched::device;
+
+/* Where the records of each piece are on the GPU. */
+struct Places {
+    ptsched::Mutex mutex;
+    std::vector<device::Address> all;
+
+    spmd::Program program()
+    {
+        spmd::Program made;
+        made.key_width = sizeof(std::uint64_t);
+        made.value_width = sizeof(unsigned);
+        made.gpu.host.map = [this](spmd::GpuBlock &block) {
+            {
+                const ptsched::Guard guard(mutex);
+                all.push_back(block.data());
+            }
+            block.emit_numbered(block.data(), sizeof(unsigned));
+        };
+        return made;
+    }
+};
+
+std::map<std::uint64_t, unsigned> numbered(const std::vector<unsigned> &records)
+{
+    std::map<std::uint64_t, unsigned> all;
+    for (std::size_t i = 0; i < records.size(); i++)
+        all[i] = records[i];
+    return all;
+}
+
+/* They are not copied once more, until they are forgotten: the GPU does not see that the host's have changed. */
+void input_that_stays()
+{
+    Places places;
+    const spmd::Program program = places.program();
+    Node node(program);
+    std::vector<unsigned> records = numbers(100);
+    const auto run = [&] {
+        node.pairs.clear();
+        node.map<unsigned>(records, 25, {.block = {}, .again = true});
+        return summed<std::uint64_t, unsigned>(node.pairs);
+    };
+    const auto before = numbered(records);
+    CHECK(run() == before);
+    records.assign(100, 7);
+    CHECK(run() == before);
+    CHECK_EQ(std::set<device::Address>(places.all.begin(), places.all.end()).size(), 4U);
+    node.engine().forget_input();
+    CHECK(run() == numbered(records));
+}
+
+void input_that_goes()
+{
+    Places places;
+    const spmd::Program program = places.program();
+    Node node(program);
+    std::vector<unsigned> records = numbers(100);
+    node.map<unsigned>(records, 25);
+    records.assign(100, 7);
+    node.pairs.clear();
+    node.map<unsigned>(records, 25);
+    CHECK((summed<std::uint64_t, unsigned>(node.pairs) == numbered(records)));
+}
+
+/* What the GPU has no room for is copied each time. */
+void input_that_does_not_fit()
+{
+    Places places;
+    const spmd::Program program = places.program();
+    device::gpus().at(1)->limit_memory(1 << 20);
+    Node node(program, {.which = {1}, .streams = 1, .attach = false});
+    const std::vector<unsigned> records = numbers(600000);
+    for (unsigned i = 0; i < 2; i++) {
+        node.pairs.clear();
+        node.map<unsigned>(records, 50000, {.block = {}, .again = true});
+        CHECK((summed<std::uint64_t, unsigned>(node.pairs) == numbered(records)));
+    }
+}
+
+/* From page-locked memory and from other, in more chunks than are page-locked at once. */
+void many_chunks()
+{
+    Places places;
+    const spmd::Program program = places.program();
+    const std::vector<unsigned> records = numbers(std::size_t{5} << 20);
+    const device::Allocation pinned = device::Allocation::pinned(records.size() * sizeof(unsigned));
+    auto *const there = static_cast<unsigned *>(pinned.host_address());
+    std::copy(records.begin(), records.end(), there);
+    for (const std::span<const unsigned> from :
+         {std::span<const unsigned>(records), std::span<const unsigned>(there, records.size())}) {
+        Node node(program);
+        node.map<unsigned>(from, (std::size_t{3} << 20) + 5);
+        bool right = node.pairs.size() == records.size();
+        for (std::size_t i = 0; right && i < records.size(); i++)
+            right = node.pairs.values.get<unsigned>(i) == node.pairs.keys.get<std::uint64_t>(i);
+        CHECK(right);
+    }
+}
+
+void several_gpus()
+{
+    const spmd::Program program = program_of<unsigned, std::uint64_t>("histogram");
+    const auto engines = spmd::make_gpu_engines(program, {.attach = false});
+    CHECK_EQ(engines.size(), 2U);
+    CHECK(engines.at(0)->name() == "gpu 0" && engines.at(1)->name() == "gpu 1");
+    CHECK(engines.at(0)->is_gpu());
+    CHECK(engines.at(0)->at_once() > 1);
+    CHECK(contains(error_of([&] { spmd::make_gpu_engines(program, {.which = {2}}); }), "there is no GPU 2"));
+    CHECK(spmd::make_gpu_engines(spmd::Program(), {}).empty());
+}
+
+/* It ends when what it has been given is done, whoever looks. */
+void an_end_with_work()
+{
+    std::atomic<unsigned> done{0};
+    const spmd::Program program = program_of<unsigned, std::uint64_t>("histogram");
+    const std::vector<unsigned> records(1000, 3);
+    {
+        const auto engines = spmd::make_gpu_engines(program, first_gpu(3));
+        for (unsigned i = 0; i < 3; i++)
+            engines.at(0)->start({.block = {.data = reinterpret_cast<const std::byte *>(records.data()),
+                                            .bytes = 4000,
+                                            .records = 1000}},
+                                 [&](spmd::Pairs &&, std::exception_ptr error) { done += error ? 100 : 1; });
+    }
+    CHECK_EQ(done.load(), 3U);
+}
+
+/* What a kernel does that must not ends all of the process's work on GPUs, and so it has a process of its own. */
+void a_kernel_that_traps()
+{
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+    const int status = std::system((self + " " + fault_argument + " >&2").c_str());
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+} // namespace
+
+int run_fault()
+{
+    const spmd::Program program = program_of<unsigned, unsigned>("wrong", false);
+    Node node(program);
+    const std::vector<unsigned> records = numbers(10);
+    return error_of([&] { node.map<unsigned>(records, 10); }).empty() ? 1 : 0;
+}
+
+std::vector<tap::Case> engine_cases()
+{
+    return {{"input that stays on the GPU", input_that_stays},
+            {"input that comes once", input_that_goes},
+            {"input that has no room on the GPU", input_that_does_not_fit},
+            {"input and pairs of many chunks, from memory of each kind", many_chunks},
+            {"an engine for each GPU", several_gpus},
+            {"an engine ends when its work has", an_end_with_work},
+            {"a kernel that traps is an error", a_kernel_that_traps}};
+}
+
+} // namespace test
