@@ -194,6 +194,15 @@ bench-arena: ## programs with pointers on both sides, by hand and otherwise, on 
 	@$(MAKE) bench-arena-parts
 	@set -e; for program in $(ARENA_BENCHES); do $$program $(BENCH); done
 
+.PHONY: bench-spmd
+bench-spmd: ## map and reduce, by hand and by libptsched-spmd, on a real NVIDIA GPU (BENCH="--quick --json FILE", MPIRUN="mpirun -np 2")
+	@scripts/with-gpu /bin/true
+	@$(MAKE) bench-spmd-parts
+	@set -e; for program in $(SPMD_BENCHES); do $(MPIRUN) $$program $(BENCH); done
+
+.PHONY: bench-spmd-parts
+bench-spmd-parts: $(SPMD_BENCHES) $(SPMD_BENCH_PARTS)
+
 .PHONY: bench-arena-parts
 bench-arena-parts: $(ARENA_BENCHES) $(ARENA_BENCH_PARTS)
 

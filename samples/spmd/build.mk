@@ -15,9 +15,9 @@ SPMD_MARCH ?= native
 
 define spmd_program
 $(B)/samples/spmd-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/spmd/$(1)/*.cpp)) $(SPMD_COMMON) $(SAMPLES_COMMON) \
-		$(B)/lib/libptsched-device.so $(CUDA_STUB)
+		$(B)/lib/libptsched-spmd.so $(B)/lib/libptsched-spmd-mpi.so $(CUDA_STUB)
 	@mkdir -p $$(@D)
-	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lptsched-device $(CUDA_STUB) $(SPMD_MPI_LINK) -lgomp -Wl,-rpath,'$$$$ORIGIN/../lib'
+	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lptsched-spmd-mpi -lptsched-spmd -lptsched-device $(CUDA_STUB) $(SPMD_MPI_LINK) -lgomp -Wl,-rpath,'$$$$ORIGIN/../lib'
 endef
 define spmd_kernels
 $(B)/vgpu/spmd-$(1).so: samples/spmd/$(1)/kernels.cu $(wildcard samples/spmd/$(1)/*.h samples/common/*.cuh) $(VGPU_CC)
@@ -26,9 +26,19 @@ $(B)/samples/spmd-$(1).fatbin: samples/spmd/$(1)/kernels.cu $(wildcard samples/s
 	$$(need_nvcc)
 	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -fatbin -o $$@ $$<
 endef
+define spmd_device
+$(B)/vgpu/spmd-$(1)-device.so: samples/spmd/$(1)/device.cu $(wildcard samples/spmd/$(1)/*.h samples/common/*.cuh) $(SPMD_DEVICE_HEADERS) $(VGPU_CC)
+	$$(compile_for_vgpu)
+$(B)/samples/spmd-$(1)-device.fatbin: samples/spmd/$(1)/device.cu $(wildcard samples/spmd/$(1)/*.h samples/common/*.cuh) $(SPMD_DEVICE_HEADERS)
+	$$(need_nvcc)
+	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -Ilibptsched/include -fatbin -o $$@ $$<
+endef
 $(foreach program,$(SPMD_PROGRAMS),$(eval $(call spmd_program,$(program))))
 SPMD_WITH_KERNELS := $(sort $(patsubst samples/spmd/%/kernels.cu,%,$(wildcard samples/spmd/*/kernels.cu)))
 $(foreach program,$(SPMD_WITH_KERNELS),$(eval $(call spmd_kernels,$(program))))
+SPMD_DEVICE_HEADERS := $(wildcard libptsched/include/ptsched/spmd.cuh libptsched/include/ptsched/spmd/*.cuh libptsched/include/ptsched/spmd/*.h)
+SPMD_WITH_DEVICE    := $(sort $(patsubst samples/spmd/%/device.cu,%,$(wildcard samples/spmd/*/device.cu)))
+$(foreach program,$(SPMD_WITH_DEVICE),$(eval $(call spmd_device,$(program))))
 
 $(B)/samples/spmd-dgemm-hand.so: samples/spmd/dgemm/blas.cu samples/spmd/dgemm/blas.h $(wildcard samples/common/*.hpp)
 	$(need_nvcc)
@@ -40,4 +50,4 @@ spmd-samples-skipped:
 
 ALL += $(if $(SPMD_HAS_MPI),$(SPMD_PROGRAMS:%=$(B)/samples/spmd-%),spmd-samples-skipped)
 SPMD_BENCHES     += $(SPMD_PROGRAMS:%=$(B)/samples/spmd-%)
-SPMD_BENCH_PARTS += $(SPMD_WITH_KERNELS:%=$(B)/samples/spmd-%.fatbin) $(B)/samples/spmd-dgemm-hand.so
+SPMD_BENCH_PARTS += $(SPMD_WITH_KERNELS:%=$(B)/samples/spmd-%.fatbin) $(SPMD_WITH_DEVICE:%=$(B)/samples/spmd-%-device.fatbin) $(B)/samples/spmd-dgemm-hand.so

@@ -84,7 +84,7 @@ void Panels::multiply(const double *a, std::size_t rows, double *c) const
 }
 
 Problem::Problem(const Ranks &of, Shape with)
-    : ranks(of), shape(with), share(of.share(with.rows)), a_(share.first * with.inner, share.count * with.inner, a_at),
+    : ranks(of), shape(with), share(of.share(with.rows)), a_(0, with.rows * with.inner, a_at),
       b_(0, with.inner * with.columns, b_at), panels_(b_.all(), with)
 {
     if (!of.is_first() || with.rows * with.inner * with.columns > most_in_sequence)

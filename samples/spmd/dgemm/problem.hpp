@@ -5,6 +5,7 @@
 
 #include "samples/common/driver.hpp"
 #include "samples/common/hand.hpp"
+#include "samples/spmd/common/forward.hpp"
 #include "samples/spmd/common/input.hpp"
 #include "samples/spmd/common/ranks.hpp"
 #include "samples/spmd/dgemm/blas.h"
@@ -53,7 +54,8 @@ public:
     const Ranks &ranks;
     const Shape shape;
     const Share share; /* rows of this rank */
-    std::span<const double> a() const { return a_.all(); }
+    std::span<const double> a() const { return all_a().subspan(share.first * shape.inner, share.count * shape.inner); }
+    std::span<const double> all_a() const { return a_.all(); } /* of all ranks */
     std::span<const double> b() const { return b_.all(); }
     const Panels &panels() const { return panels_; }
     void check(std::span<const double> c, const std::string &by) { expected_.check(c, "the product " + by); }
@@ -66,6 +68,7 @@ private:
 
 std::unique_ptr<Way> by_openmp(Problem &problem);
 std::unique_ptr<Way> by_cuda(Problem &problem, const Settings &settings, const OnGpu &on_gpu);
+std::unique_ptr<SpmdWay> by_spmd(Problem &problem, const SpmdSettings &settings, const OnGpu &on_gpu, const Mode &mode);
 
 } // namespace ptsched::samples::dgemm
 

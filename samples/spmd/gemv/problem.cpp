@@ -20,8 +20,8 @@ float x_at(std::size_t place)
 } // namespace
 
 Problem::Problem(const Ranks &of, Shape with)
-    : ranks(of), shape(with), share(of.share(with.rows)),
-      a_(share.first * with.columns, share.count * with.columns, a_at), x_(0, with.columns, x_at)
+    : ranks(of), shape(with), share(of.share(with.rows)), a_(0, with.rows * with.columns, a_at),
+      x_(0, with.columns, x_at)
 {
     if (!of.is_first() || with.rows * with.columns > most_in_sequence)
         return;

@@ -72,8 +72,8 @@ void maximize(const double *sums, std::size_t points, float *model)
 }
 
 Problem::Problem(const Ranks &of, Shape with)
-    : ranks(of), shape(with), share(of.share(with.points)),
-      points_(share.first * dimensions, share.count * dimensions, point_at), model_(model_floats)
+    : ranks(of), shape(with), share(of.share(with.points)), points_(0, with.points * dimensions, point_at),
+      model_(model_floats)
 {
     std::vector<double> sums(sum_floats);
     for (std::size_t i = 0; i < components; i++) { /* of spheres around places near the middles */

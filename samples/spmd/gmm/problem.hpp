@@ -6,6 +6,7 @@
 #ifndef SAMPLES_SPMD_GMM_PROBLEM_HPP
 #define SAMPLES_SPMD_GMM_PROBLEM_HPP
 
+#include "samples/spmd/common/forward.hpp"
 #include "samples/spmd/common/input.hpp"
 #include "samples/spmd/common/ranks.hpp"
 #include "samples/spmd/gmm/sizes.h"
@@ -69,7 +70,12 @@ public:
     const Ranks &ranks;
     const Shape shape;
     const Share share; /* points of this rank */
-    std::span<const float> points() const { return points_.all(); }
+    std::span<const float> points() const
+    {
+        return all_points().subspan(share.first * dimensions, share.count * dimensions);
+    }
+    /* Of all ranks. */
+    std::span<const float> all_points() const { return points_.all(); }
     const std::vector<float> &model() const { return model_; } /* at first */
     void check(std::span<const float> model, const std::string &by) { expected_.check(model, "the model " + by); }
 
@@ -81,6 +87,7 @@ private:
 
 std::unique_ptr<Way> by_openmp(Problem &problem);
 std::unique_ptr<Way> by_cuda(Problem &problem, const std::string &module);
+std::unique_ptr<SpmdWay> by_spmd(Problem &problem, const SpmdSettings &settings, const Mode &mode);
 
 } // namespace ptsched::samples::gmm
 

@@ -17,7 +17,7 @@ std::uint32_t number_at(std::size_t place)
 } // namespace
 
 Problem::Problem(const Ranks &of, Shape with)
-    : ranks(of), shape(with), share(of.share(with.numbers)), numbers_(share.first, share.count, number_at)
+    : ranks(of), shape(with), share(of.share(with.numbers)), numbers_(0, with.numbers, number_at)
 {
     if (!of.is_first() || with.numbers > most_in_sequence)
         return;

@@ -3,6 +3,7 @@
 #ifndef SAMPLES_SPMD_HISTOGRAM_PROBLEM_HPP
 #define SAMPLES_SPMD_HISTOGRAM_PROBLEM_HPP
 
+#include "samples/spmd/common/forward.hpp"
 #include "samples/spmd/common/input.hpp"
 #include "samples/spmd/common/ranks.hpp"
 #include "samples/spmd/histogram/sizes.h"
@@ -38,7 +39,8 @@ public:
     const Ranks &ranks;
     const Shape shape;
     const Share share; /* numbers of this rank */
-    std::span<const std::uint32_t> numbers() const { return numbers_.all(); }
+    std::span<const std::uint32_t> numbers() const { return all_numbers().subspan(share.first, share.count); }
+    std::span<const std::uint32_t> all_numbers() const { return numbers_.all(); } /* of all ranks */
     void check(const Counts &counts, const std::string &by) { expected_.check(counts, "the histogram " + by); }
 
 private:
@@ -48,6 +50,7 @@ private:
 
 std::unique_ptr<Way> by_openmp(Problem &problem);
 std::unique_ptr<Way> by_cuda(Problem &problem, const std::string &module);
+std::unique_ptr<SpmdWay> by_spmd(Problem &problem, const SpmdSettings &settings, const Mode &mode);
 
 } // namespace ptsched::samples::histogram
 

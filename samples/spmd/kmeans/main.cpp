@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* K-means: iterations over the same points, with little that goes from one to the next. */
+#include "samples/spmd/common/by_spmd.hpp"
 #include "samples/spmd/kmeans/problem.hpp"
 
 using namespace ptsched::samples;
@@ -11,12 +12,16 @@ int main(int argc, char **argv)
     return run_ranks(
         ranks, argc, argv, "prs-kmeans", "Finds clusters of points.",
         [&](const Settings &settings, Report &report) {
+            const SpmdSettings spmd(ranks, device_module(settings.module));
+            const auto make = [&](kmeans::Problem &problem, const Mode &mode) {
+                return kmeans::by_spmd(problem, spmd, mode);
+            };
             const auto ways = [&](kmeans::Problem &problem) -> std::vector<NamedWay> {
                 return {{"cuda", [&] { return kmeans::by_cuda(problem, settings.module); }},
                         {"openmp", [&] { return kmeans::by_openmp(problem); }}};
             };
-            check_and_measure_ranks<kmeans::Problem>(ranks, settings, report, "kmeans", kmeans::Shape{3000, 3},
-                                                     kmeans::Shape{points, iterations}, ways);
+            check_and_measure_spmd<kmeans::Problem>(ranks, settings, report, "kmeans", kmeans::Shape{3000, 3},
+                                                    kmeans::Shape{points, iterations}, ways, make);
         },
         {{"--points", &points, "of all ranks together"}, {"--iterations", &iterations, "over all of them"}});
 }

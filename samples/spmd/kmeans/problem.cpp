@@ -22,8 +22,7 @@ float point_at(std::size_t place)
 } // namespace
 
 Problem::Problem(const Ranks &of, Shape with)
-    : ranks(of), shape(with), share(of.share(with.points)),
-      points_(share.first * dimensions, share.count * dimensions, point_at)
+    : ranks(of), shape(with), share(of.share(with.points)), points_(0, with.points * dimensions, point_at)
 {
     for (std::size_t i = 0; i < centre_floats; i++)
         centres_.push_back(middle(i / dimensions, i % dimensions) + 0.2F * random_at<float>(4, i));

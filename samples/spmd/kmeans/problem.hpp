@@ -3,6 +3,7 @@
 #ifndef SAMPLES_SPMD_KMEANS_PROBLEM_HPP
 #define SAMPLES_SPMD_KMEANS_PROBLEM_HPP
 
+#include "samples/spmd/common/forward.hpp"
 #include "samples/spmd/common/input.hpp"
 #include "samples/spmd/common/ranks.hpp"
 #include "samples/spmd/kmeans/sizes.h"
@@ -58,7 +59,12 @@ public:
     const Ranks &ranks;
     const Shape shape;
     const Share share; /* points of this rank */
-    std::span<const float> points() const { return points_.all(); }
+    std::span<const float> points() const
+    {
+        return all_points().subspan(share.first * dimensions, share.count * dimensions);
+    }
+    /* Of all ranks. */
+    std::span<const float> all_points() const { return points_.all(); }
     const std::vector<float> &centres() const { return centres_; } /* at first */
     void check(std::span<const float> centres, const std::string &by) { expected_.check(centres, "the centres " + by); }
 
@@ -70,6 +76,7 @@ private:
 
 std::unique_ptr<Way> by_openmp(Problem &problem);
 std::unique_ptr<Way> by_cuda(Problem &problem, const std::string &module);
+std::unique_ptr<SpmdWay> by_spmd(Problem &problem, const SpmdSettings &settings, const Mode &mode);
 
 } // namespace ptsched::samples::kmeans
 

@@ -75,27 +75,29 @@ Counts count_in_sequence(std::string_view text)
     return {counts.begin(), counts.end()};
 }
 
-Problem::Problem(const Ranks &of, const Shape &with) : Problem(of, with, share_of_text(of, with)) {}
-
-Problem::Problem(const Ranks &of, const Shape &with, Share share)
-    : ranks(of), shape(with), text_(share.count), bytes_(share.count)
+Problem::Problem(const Ranks &of, const Shape &with)
+    : ranks(of), shape(with), share_(share_of_text(of, with)),
+      bytes_(with.file.empty() ? with.blocks * block_bytes : std::filesystem::file_size(with.file)), text_(bytes_)
 {
-    if (!with.file.empty()) {
-        std::ifstream from(with.file, std::ios::binary);
-        from.seekg(static_cast<std::streamoff>(share.first));
-        if (!from.read(text_.data(), static_cast<std::streamsize>(bytes_)))
-            throw Error("cannot read " + with.file);
-        return;
-    }
-    in_parts(bytes_ / block_bytes, 1, [&](std::size_t block, std::size_t) {
-        write_block(text_.data() + block * block_bytes, share.first / block_bytes + block);
-    });
-    if (!of.is_first() || with.blocks > most_in_sequence)
-        return;
-    std::string all(with.blocks * block_bytes, '\n');
-    for (std::size_t block = 0; block < with.blocks; block++)
-        write_block(all.data() + block * block_bytes, block);
-    expected_ = count_in_sequence(all);
+    if (!with.file.empty())
+        read();
+    else
+        make();
+    if (of.is_first() && bytes_ / block_bytes <= most_in_sequence)
+        expected_ = count_in_sequence(all_text());
+}
+
+void Problem::make()
+{
+    in_parts(shape.blocks, 1,
+             [&](std::size_t block, std::size_t) { write_block(text_.data() + block * block_bytes, block); });
+}
+
+void Problem::read()
+{
+    std::ifstream from(shape.file, std::ios::binary);
+    if (!from.read(text_.data(), static_cast<std::streamsize>(bytes_)))
+        throw Error("cannot read " + shape.file);
 }
 
 void Problem::check(const Counts &counts, const std::string &by)

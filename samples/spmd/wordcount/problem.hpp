@@ -3,6 +3,7 @@
 #ifndef SAMPLES_SPMD_WORDCOUNT_PROBLEM_HPP
 #define SAMPLES_SPMD_WORDCOUNT_PROBLEM_HPP
 
+#include "samples/spmd/common/forward.hpp"
 #include "samples/spmd/common/input.hpp"
 #include "samples/spmd/common/ranks.hpp"
 
@@ -50,19 +51,24 @@ public:
     const Ranks &ranks;
     const Shape shape;
     /* Of this rank: whole lines. */
-    std::string_view text() const { return {text_.data(), bytes_}; }
+    std::string_view text() const { return all_text().substr(share_.first, share_.count); }
+    std::string_view all_text() const { return {text_.data(), bytes_}; } /* of all ranks */
     /* Throws Error if they are others than those of the reference or, where there is none, the first that came. */
     void check(const Counts &counts, const std::string &by);
 
 private:
-    Problem(const Ranks &ranks, const Shape &shape, Share share);
+    void make();
+    void read();
 
+    const Share share_; /* in bytes */
+    const std::size_t bytes_;
     const Elements<char> text_;
-    std::size_t bytes_ = 0;
     Counts expected_;
 };
 
 std::unique_ptr<Way> by_openmp(Problem &problem);
+std::unique_ptr<Way> in_sequence(Problem &problem);
+std::unique_ptr<SpmdWay> by_spmd(Problem &problem, const SpmdSettings &settings, const Mode &mode);
 
 } // namespace ptsched::samples::wordcount
 

@@ -48,8 +48,7 @@ inline spmd::GpuChoice first_gpu(unsigned streams = 2)
 class Node {
 public:
     explicit Node(const spmd::Program &program, const spmd::GpuChoice &choice = first_gpu())
-        : program_(program), engines_(spmd::make_gpu_engines(program, choice)),
-          pairs(program.key_width, program.value_width)
+        : engines_(spmd::make_gpu_engines(program, choice)), pairs(program.key_width, program.value_width)
     {
     }
     spmd::Engine &engine() { return *engines_.at(0); }
@@ -114,7 +113,6 @@ private:
         };
     }
 
-    const spmd::Program &program_;
     ptsched::Mutex mutex_;
     std::condition_variable changed_;
     unsigned under_way_ = 0;

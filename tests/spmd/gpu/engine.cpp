@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* What an engine does with pieces, whatever maps them. */
+#include "tests/device/rival.hpp"
 #include "tests/spmd/gpu/cases.hpp"
 #include <ptsched/device/allocation.hpp>
 #include <ptsched/spmd/gpu_block.hpp>
 
 #include <set>
 #include <sys/wait.h>
+#include <thread>
 
 namespace test {
 
@@ -140,6 +142,40 @@ void an_end_with_work()
     CHECK_EQ(done.load(), 3U);
 }
 
+/* While another process has the GPU, a piece waits, and is mapped when that one is done. */
+void pieces_in_turns()
+{
+    std::atomic<bool> is_anothers{false}, was_wrong{false};
+    Broker broker;
+    Rival rival;
+    spmd::Program program;
+    program.key_width = sizeof(std::uint64_t);
+    program.value_width = sizeof(unsigned);
+    program.gpu.host.map = [&](spmd::GpuBlock &block) {
+        if (is_anothers)
+            was_wrong = true;
+        block.emit_numbered(block.data(), sizeof(unsigned));
+    };
+    Node node(program, {.which = {0}, .streams = 2, .attach = true});
+    const std::vector<unsigned> records = numbers(10);
+    spmd::Piece piece;
+    piece.block.data = reinterpret_cast<const std::byte *>(records.data());
+    piece.block.bytes = records.size() * sizeof(unsigned);
+    piece.block.records = records.size();
+    for (unsigned round = 0; round < 3; round++) {
+        rival.tell('t');
+        CHECK(rival.told() == 'h');
+        is_anothers = true;
+        node.give(piece);
+        std::this_thread::sleep_for(std::chrono::milliseconds(20)); /* so that a piece that does not wait is seen */
+        is_anothers = false;
+        rival.tell('g');
+        node.wait();
+        CHECK_EQ(node.pairs.size(), records.size() * (round + 1));
+    }
+    CHECK(!was_wrong);
+}
+
 /* What a kernel does that must not ends all of the process's work on GPUs, and so it has a process of its own. */
 void a_kernel_that_traps()
 {
@@ -166,6 +202,7 @@ std::vector<tap::Case> engine_cases()
             {"input and pairs of many chunks, from memory of each kind", many_chunks},
             {"an engine for each GPU", several_gpus},
             {"an engine ends when its work has", an_end_with_work},
+            {"pieces wait for turns", pieces_in_turns},
             {"a kernel that traps is an error", a_kernel_that_traps}};
 }
 

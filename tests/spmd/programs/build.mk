@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# The programs of samples/spmd, on the virtual GPU.
+SPMD_PROGRAMS_ARE_BUILT := $(if $(SAN),,$(SPMD_HAS_MPI))
+
+$(B)/obj/tests/spmd/programs/main.cpp.o: CPPFLAGS += -DSPMD_PROGRAMS='"$(SPMD_PROGRAMS)"' -DSPMD_PROGRAMS_ARE_BUILT=$(if $(SPMD_PROGRAMS_ARE_BUILT),true,false)
+# A new program is a new test.
+$(B)/obj/tests/spmd/programs/main.cpp.o: samples/spmd/build.mk
+
+$(B)/tests/spmd-programs: $(B)/obj/tests/spmd/programs/main.cpp.o $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so \
+		$(if $(SPMD_PROGRAMS_ARE_BUILT),$(SPMD_PROGRAMS:%=$(B)/samples/spmd-%) $(SPMD_WITH_KERNELS:%=$(B)/vgpu/spmd-%.so) $(SPMD_WITH_DEVICE:%=$(B)/vgpu/spmd-%-device.so))
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^)
+
+TESTS += $(B)/tests/spmd-programs
