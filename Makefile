@@ -227,7 +227,7 @@ print-%:
 	@printf '%s\n' $($*)
 
 ##@ Installing
-INSTALL_PROGRAMS := ptsched ptsim
+INSTALL_PROGRAMS := ptsched ptsched-roofline ptsim
 INSTALL_DAEMONS  := ptschedd
 # Of graphs, which make install-ptask installs alone, and the others.
 PTASK_LIBS       := libptsched-device libptask

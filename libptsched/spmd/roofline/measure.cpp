@@ -149,7 +149,7 @@ Gpu measure_gpu(device::Device &device, std::size_t bytes)
     constexpr std::size_t usual = std::size_t{512} << 20;
     Gpu gpu;
     gpu.name = device.name();
-    gpu.memory = device.memory_bytes().value_or(0);
+    gpu.memory = memory_bytes(device).value_or(0);
     const auto queue = device.make_queue();
     const device::Allocation there = some_of(device, bytes ? bytes : usual);
     const device::Allocation here = device::Allocation::pinned(std::min(there.bytes(), buffer_bytes()));

@@ -35,12 +35,6 @@ std::size_t memory_of(const Options &options, const Link &link)
 
 } // namespace
 
-/* Until the engine for them is there. */
-[[gnu::weak]] std::vector<std::unique_ptr<Engine>> make_gpu_engines(const Program &, const GpuChoice &)
-{
-    return {};
-}
-
 Member::Member(const Options &options, Link &link)
     : options_(options), link_(link), memory_(memory_of(options, link)), workers_(threads_of(options, link))
 {
