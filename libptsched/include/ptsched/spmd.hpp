@@ -331,6 +331,18 @@ public:
     {
         return Result<Key, Value>(core_->run(job.work()));
     }
+    /* The same with parameters for a single run; as Loop::run(). */
+    template <typename Key, typename Value, typename T>
+    Result<Key, Value> run(const Job<Key, Value> &job, std::span<const T> parameters)
+    {
+        static_assert(std::is_trivially_copyable_v<T>, "parameters are bytes, which are no objects of that type");
+        return Result<Key, Value>(core_->run(job.work(), std::as_bytes(parameters)));
+    }
+    template <typename Key, typename Value, typename T>
+    Result<Key, Value> run(const Job<Key, Value> &job, const std::vector<T> &parameters)
+    {
+        return run(job, std::span<const T>(parameters));
+    }
     /* The job is copied. */
     template <typename Key, typename Value> Loop<Key, Value> keep(const Job<Key, Value> &job)
     {

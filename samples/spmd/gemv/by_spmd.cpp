@@ -19,7 +19,7 @@ public:
 
     void compute() override
     {
-        const auto result = note(settings_.cluster().keep(job()).run(problem_.x()));
+        const auto result = note(settings_.cluster().run(job(), problem_.x()));
         if (result.pairs().size() != y_.size())
             throw Error("there are " + std::to_string(result.pairs().size()) + " rows");
         for (const auto &[row, value] : result.pairs())

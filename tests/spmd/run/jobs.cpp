@@ -142,6 +142,23 @@ void nothing_comes_of_nothing()
     }
 }
 
+void a_single_run_has_parameters()
+{
+    const std::vector<int> numbers{1, 2, 3, 4};
+    spmd::Job<int, int> job;
+    job.input = spmd::Input::memory(std::span<const int>(numbers));
+    job.cpu.map = [](const spmd::Block &block, auto &out) {
+        for (const int number : block.as<int>())
+            out(0, number * block.parameters_as<int>()[0]);
+    };
+    job.cpu.combine = [](int &into, int value) { into += value; };
+    for (const unsigned ranks : rank_counts) {
+        spmd::Cluster cluster(of_ranks(ranks));
+        CHECK_EQ(cluster.run(job, std::vector<int>{5}).pairs()[0].value, 50);
+        CHECK_EQ(cluster.run(job, std::vector<int>{-1}).pairs()[0].value, -10);
+    }
+}
+
 /* The input stays, the parameters are new each time. */
 void iterations_have_new_parameters()
 {
@@ -223,6 +240,7 @@ std::vector<tap::Case> test::job_cases()
         {"maps alone", maps_alone},
         {"ordered sums are the same bits", ordered_sums_are_the_same_bits},
         {"nothing comes of nothing", nothing_comes_of_nothing},
+        {"a single run has parameters", a_single_run_has_parameters},
         {"iterations have new parameters", iterations_have_new_parameters},
         {"splits give the same", splits_give_the_same},
         {"each rank keeps its part", each_rank_keeps_its_part},
