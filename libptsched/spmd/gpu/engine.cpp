@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* What maps on a GPU: a thread for each stream, which waits for what it has given it. */
-#include "libptsched/base/lock.hpp"
+/* What maps on a GPU: a thread at a time for each stream, which waits for what it has given it. */
 #include "libptsched/spmd/gpu/stream.hpp"
+#include "libptsched/spmd/run/workers.hpp"
 #include <ptsched/device/turns.hpp>
 
-#include <condition_variable>
-#include <deque>
+#include <algorithm>
 #include <optional>
-#include <thread>
 
 namespace ptsched::spmd {
 
@@ -51,18 +49,7 @@ public:
         for (unsigned i = 0; i < count; i++)
             streams_.push_back(std::make_unique<Stream>(gpu, static_cast<int>(number), program,
                                                         functions_ ? &*functions_ : nullptr, input_));
-        for (const auto &stream : streams_)
-            threads_.emplace_back([this, &stream] { work(*stream); });
-    }
-    ~GpuEngine() override
-    {
-        {
-            const Guard guard(mutex_);
-            ends_ = true;
-        }
-        changed_.notify_all();
-        for (std::thread &thread : threads_)
-            thread.join();
+        threads_.emplace(count);
     }
 
     std::string name() const override { return "gpu " + std::to_string(number_); }
@@ -96,15 +83,12 @@ public:
     }
 
 private:
-    using Work = std::function<void(Stream &)>;
-
-    void give(Work work)
+    template <typename Function> void give(Function function)
     {
-        {
-            const Guard guard(mutex_);
-            waiting_.push_back(std::move(work));
-        }
-        changed_.notify_one();
+        threads_->give([this, function = std::move(function)](unsigned thread) {
+            device::adopt_thread();
+            function(*streams_[thread]);
+        });
     }
 
     template <typename Function> void answer(const Done &done, const Function &function)
@@ -118,24 +102,7 @@ private:
             error = std::current_exception();
             pairs.clear();
         }
-        done(std::move(pairs), error);
-    }
-
-    void work(Stream &stream)
-    {
-        device::adopt_thread();
-        Lock lock(mutex_);
-        for (;;) {
-            while (waiting_.empty() && !ends_)
-                changed_.wait(lock);
-            if (waiting_.empty())
-                return;
-            const Work next = std::move(waiting_.front());
-            waiting_.pop_front();
-            lock.unlock(mutex_);
-            next(stream);
-            lock.lock(mutex_);
-        }
+        done(std::move(pairs), std::move(error));
     }
 
     const unsigned number_;
@@ -145,18 +112,14 @@ private:
     KeptInput input_;
     std::vector<std::unique_ptr<Stream>> streams_;
     mutable std::vector<Stream *> kept_; /* that have some, when they were last asked */
-    Mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<Work> waiting_ PTSCHED_GUARDED_BY(mutex_);
-    bool ends_ PTSCHED_GUARDED_BY(mutex_) = false;
-    std::vector<std::thread> threads_;
+    std::optional<Workers> threads_;     /* the last: each has the stream of its number */
 };
 
 std::vector<unsigned> chosen(const GpuChoice &choice)
 {
-    const std::size_t count = device::gpus().size();
+    const auto count = static_cast<unsigned>(device::gpus().size());
     std::vector<unsigned> all;
-    for (unsigned i = 0; choice.which.empty() && i < count; i++)
+    for (unsigned i = choice.host_rank % std::max(count, 1u); choice.which.empty() && i < count; i += choice.host_ranks)
         all.push_back(i);
     for (const unsigned number : choice.which)
         if (number >= count)

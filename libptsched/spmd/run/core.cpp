@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "libptsched/base/no_signals.hpp"
 #include "libptsched/spmd/link/in_process.hpp"
 #include "libptsched/spmd/run/member.hpp"
 #include <ptsched/spmd/core.hpp>
@@ -56,12 +57,15 @@ Outcome Core::Impl::run(const Work &work, std::vector<Devices> &devices, std::sp
             errors[i] = std::current_exception();
         }
     };
-    std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < members_.size(); i++)
-        threads.emplace_back(run_one, i);
-    run_one(0);
-    for (std::thread &thread : threads)
-        thread.join();
+    {
+        std::vector<std::jthread> threads;
+        {
+            const NoSignals no_signals;
+            for (std::size_t i = 1; i < members_.size(); i++)
+                threads.emplace_back(run_one, i);
+        }
+        run_one(0);
+    }
     if (errors[0])
         std::rethrow_exception(errors[0]);
     Outcome outcome;

@@ -80,7 +80,7 @@ private:
             } catch (...) {
                 error = std::current_exception();
             }
-            done(std::move(pairs), error);
+            done(std::move(pairs), std::move(error));
             const Guard guard(mutex_);
             under_way_--;
             changed_.notify_all();

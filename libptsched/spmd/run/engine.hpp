@@ -64,8 +64,8 @@ std::unique_ptr<Engine> make_cpu_engine(const Program &program, Workers &workers
 
 /* Which GPUs a node uses. */
 struct GpuChoice {
-    std::vector<unsigned> which = {}; /* by their numbers in the driver's order; empty: all */
-    /* Ranks of this host, and which of them asks: each has GPUs of its own as long as there are enough. */
+    std::vector<unsigned> which = {}; /* by their numbers in the driver's order; empty: all, see host_ranks */
+    /* Ranks of this host, and which of them asks: GPUs are dealt to them, or ranks to GPUs where those are fewer. */
     unsigned host_rank = 0, host_ranks = 1;
     unsigned streams = 0; /* pieces at a time of each; 0: as the engine thinks fit */
     bool attach = true;   /* its turns are ptsched's, where there is a scheduler */

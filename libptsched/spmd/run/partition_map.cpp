@@ -78,10 +78,10 @@ std::vector<Run> PartitionMap::take()
     return std::move(merged_);
 }
 
-void PartitionMap::keep_error(const std::exception_ptr &error)
+void PartitionMap::keep_error(std::exception_ptr &&error)
 {
     if (!error_)
-        error_ = error;
+        error_ = std::move(error);
 }
 
 /*
@@ -117,13 +117,16 @@ std::optional<PartitionMap::Given> PartitionMap::next(unsigned device)
         return std::nullopt;
     if (lane.cells.empty()) {
         std::optional<schedule::Block> block;
+        std::exception_ptr error;
         try {
             block = split_.next(device, setting_.watch.now());
             if (block)
                 add_cells(lane, *block);
         } catch (...) {
-            keep_error(std::current_exception());
+            error = std::current_exception();
         }
+        if (error)
+            keep_error(std::move(error));
         if (!block || error_)
             return std::nullopt;
     }
@@ -172,6 +175,7 @@ void PartitionMap::give(const Given &given)
 
 void PartitionMap::fetch_and_start(const Given &given)
 {
+    std::exception_ptr wrong;
     try {
         const detail::Fetched fetched = source_.fetch(given.range);
         Piece piece;
@@ -188,11 +192,13 @@ void PartitionMap::fetch_and_start(const Given &given)
         const Guard guard(starting_[given.device]);
         mappers_[given.device].engine->start(
             piece, [this, given, keeper = fetched.keeper](Pairs &&pairs, std::exception_ptr error) {
-                mapped(given, keeper, std::move(pairs), error);
+                mapped(given, keeper, std::move(pairs), std::move(error));
             });
     } catch (...) {
-        end_piece(given, std::current_exception());
+        wrong = std::current_exception();
     }
+    if (wrong)
+        end_piece(given, std::move(wrong));
 }
 
 /* A GPU's thread has better things to do than to sort. */
@@ -201,7 +207,7 @@ void PartitionMap::mapped(const Given &given, const std::shared_ptr<const void> 
 {
     static_cast<void>(keeper);
     if (error || pairs.empty())
-        return end_piece(given, error);
+        return end_piece(given, std::move(error));
     auto settle_them = [this, given](const Pairs &all) {
         std::exception_ptr wrong;
         try {
@@ -209,7 +215,7 @@ void PartitionMap::mapped(const Given &given, const std::shared_ptr<const void> 
         } catch (...) {
             wrong = std::current_exception();
         }
-        end_piece(given, wrong);
+        end_piece(given, std::move(wrong));
     };
     if (!mappers_[given.device].engine->is_gpu())
         return settle_them(pairs);
@@ -232,7 +238,7 @@ void PartitionMap::settle(const Pairs &pairs, std::uint64_t place)
     pairs_ += pairs.size();
 }
 
-void PartitionMap::end_piece(const Given &given, const std::exception_ptr &error)
+void PartitionMap::end_piece(const Given &given, std::exception_ptr error)
 {
     const double now = setting_.watch.now();
     setting_.timeline.add(mappers_[given.device].engine->name(), given.lane, "map", given.begin, now,
@@ -244,7 +250,7 @@ void PartitionMap::end_piece(const Given &given, const std::exception_ptr &error
     if (--lane.under_way == 0)
         report.busy += now - lane.busy_since;
     if (error) {
-        keep_error(error);
+        keep_error(std::move(error));
     } else {
         report.bytes += given.range.size();
         report.blocks++;
@@ -279,10 +285,9 @@ void PartitionMap::collect()
         const Guard guard(starting_[device]);
         mappers_[device].engine->collect(portion, [this, is_gpu](Pairs &&pairs, std::exception_ptr error) {
             if (!is_gpu)
-                return collected(std::move(pairs), error);
-            setting_.workers.give([this, all = std::make_shared<Pairs>(std::move(pairs)), error](unsigned) {
-                collected(std::move(*all), error);
-            });
+                return collected(std::move(pairs), std::move(error));
+            setting_.workers.give([this, all = std::make_shared<Pairs>(std::move(pairs)), error = std::move(error)](
+                                      unsigned) mutable { collected(std::move(*all), std::move(error)); });
         });
     }
     part_ended(nullptr);
@@ -296,15 +301,15 @@ void PartitionMap::collected(Pairs &&pairs, std::exception_ptr error)
     } catch (...) {
         error = std::current_exception();
     }
-    part_ended(error);
+    part_ended(std::move(error));
 }
 
-void PartitionMap::part_ended(const std::exception_ptr &error)
+void PartitionMap::part_ended(std::exception_ptr error)
 {
     {
         const Guard guard(mutex_);
         if (error)
-            keep_error(error);
+            keep_error(std::move(error));
         if (--parts_ > 0)
             return;
     }
@@ -346,7 +351,7 @@ void PartitionMap::merge_bucket(std::uint32_t bucket)
         const Guard guard(mutex_);
         merged_[bucket] = std::move(merged);
         if (error)
-            keep_error(error);
+            keep_error(std::move(error));
         if (--parts_ > 0)
             return;
     }

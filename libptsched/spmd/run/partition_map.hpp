@@ -92,14 +92,15 @@ private:
     void fetch_and_start(const Given &given);
     void mapped(const Given &given, const std::shared_ptr<const void> &keeper, Pairs &&pairs, std::exception_ptr error);
     void settle(const Pairs &pairs, std::uint64_t place);
-    void end_piece(const Given &given, const std::exception_ptr &error);
+    void end_piece(const Given &given, std::exception_ptr error);
     void collect();
     void collected(Pairs &&pairs, std::exception_ptr error);
-    void part_ended(const std::exception_ptr &error);
+    void part_ended(std::exception_ptr error);
     void merge();
     void merge_bucket(std::uint32_t bucket);
     void end();
-    void keep_error(const std::exception_ptr &error) PTSCHED_REQUIRES(mutex_);
+    /* Of what is kept a thread has nothing left: who takes it may be the last that has it. */
+    void keep_error(std::exception_ptr &&error) PTSCHED_REQUIRES(mutex_);
 
     const Setting &setting_;
     const detail::Source &source_;

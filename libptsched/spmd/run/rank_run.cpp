@@ -149,11 +149,14 @@ void RankRun::run_events()
 void RankRun::give(std::function<void()> function)
 {
     tasks_.give([this, function = std::move(function)] {
+        std::exception_ptr error;
         try {
             function();
         } catch (...) {
-            post([error = std::current_exception()] { std::rethrow_exception(error); });
+            error = std::current_exception();
         }
+        if (error)
+            post([error = std::move(error)] { std::rethrow_exception(error); });
     });
 }
 

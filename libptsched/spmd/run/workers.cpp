@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/spmd/run/workers.hpp"
 
+#include "libptsched/base/no_signals.hpp"
+
 namespace ptsched::spmd {
 
 Workers::Workers(unsigned threads)
 {
-    for (unsigned i = 0; i < threads; i++)
-        threads_.emplace_back([this, i] { run(i); });
+    const NoSignals no_signals;
+    try {
+        for (unsigned i = 0; i < threads; i++)
+            threads_.emplace_back([this, i] { run(i); });
+    } catch (...) {
+        end();
+        throw;
+    }
 }
 
 Workers::~Workers()
+{
+    end();
+}
+
+void Workers::end()
 {
     {
         const Guard guard(mutex_);

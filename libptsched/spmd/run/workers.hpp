@@ -12,12 +12,13 @@
 
 namespace ptsched::spmd {
 
-/* A rank's threads: they map, sort and reduce. Thread-safe. */
+/* Threads: a rank's, which map, sort and reduce, or those of a GPU's streams. Thread-safe. */
 class Workers {
 public:
     /* Called with the worker's number, from 0 on; throws nothing. */
     using Work = std::function<void(unsigned)>;
 
+    /* Throws std::system_error if there cannot be so many. */
     explicit Workers(unsigned threads);
     /* After what has been given has been done. */
     ~Workers();
@@ -30,6 +31,7 @@ public:
 
 private:
     void run(unsigned number);
+    void end();
 
     Mutex mutex_;
     std::condition_variable changed_;

@@ -107,7 +107,7 @@ private:
             const ptsched::Guard guard(mutex_);
             pairs.append(more);
             if (error && !error_)
-                error_ = error;
+                error_ = std::move(error);
             under_way_--;
             changed_.notify_all();
         };

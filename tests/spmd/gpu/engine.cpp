@@ -122,6 +122,12 @@ void several_gpus()
     CHECK(engines.at(0)->is_gpu());
     CHECK(engines.at(0)->at_once() > 1);
     CHECK(contains(error_of([&] { spmd::make_gpu_engines(program, {.which = {2}}); }), "there is no GPU 2"));
+    /* Of three ranks of this host, the last one has the first one's. */
+    const unsigned whose[] = {0, 1, 0};
+    for (unsigned rank = 0; rank < 3; rank++) {
+        const auto own = spmd::make_gpu_engines(program, {.host_rank = rank, .host_ranks = 3, .attach = false});
+        CHECK(own.size() == 1 && own[0]->name() == "gpu " + std::to_string(whose[rank]));
+    }
     CHECK(spmd::make_gpu_engines(spmd::Program(), {}).empty());
 }
 

@@ -4,8 +4,13 @@
 
 namespace spmd = ptsched::spmd;
 
+/* A thread has a stack on the host, of which a sanitizer keeps more: a block is no larger than it must be. */
+struct FewThreads {
+    static constexpr unsigned int threads = 64;
+};
+
 /* Dense keys, record by record, in shared memory. */
-struct Histogram {
+struct Histogram : FewThreads {
     using Record = unsigned int;
     using Key = unsigned int;
     using Value = unsigned long long;
@@ -50,7 +55,7 @@ extern "C" __global__ void columns(spmd::gpu::Launch launch)
 }
 
 /* A table of numbers. */
-struct Squares {
+struct Squares : FewThreads {
     using Record = unsigned int;
     using Key = unsigned long long;
     using Value = unsigned int;
@@ -68,7 +73,7 @@ extern "C" __global__ void squares(spmd::gpu::Launch launch)
 }
 
 /* A table of byte strings. */
-struct Words {
+struct Words : FewThreads {
     using Key = spmd::Text;
     using Value = unsigned long long;
     using Combine = spmd::Sum<unsigned long long>;
@@ -85,7 +90,7 @@ extern "C" __global__ void words(spmd::gpu::Launch launch)
 }
 
 /* A list, with more pairs than are expected, of what cannot be combined element by element. */
-struct Divisors {
+struct Divisors : FewThreads {
     struct Pair {
         unsigned int number, divisor;
     };
@@ -106,7 +111,7 @@ extern "C" __global__ void divisors(spmd::gpu::Launch launch)
 }
 
 /* Records of any size. */
-struct RowSums {
+struct RowSums : FewThreads {
     using Key = unsigned long long;
     using Value = float;
     static __device__ void map_block(const auto &input, auto &out)
