@@ -20,16 +20,16 @@ $(B)/samples/spmd-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/spmd/$(1)/*
 	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lptsched-spmd-mpi -lptsched-spmd -lptsched-device $(CUDA_STUB) $(SPMD_MPI_LINK) -lgomp -Wl,-rpath,'$$$$ORIGIN/../lib'
 endef
 define spmd_kernels
-$(B)/vgpu/spmd-$(1).so: samples/spmd/$(1)/kernels.cu $(wildcard samples/spmd/$(1)/*.h samples/common/*.cuh) $(VGPU_CC)
+$(B)/vgpu/spmd-$(1).so: samples/spmd/$(1)/kernels.cu $(wildcard samples/spmd/$(1)/*.h samples/spmd/$(1)/*.cuh samples/common/*.cuh) $(VGPU_CC)
 	$$(compile_for_vgpu)
-$(B)/samples/spmd-$(1).fatbin: samples/spmd/$(1)/kernels.cu $(wildcard samples/spmd/$(1)/*.h samples/common/*.cuh)
+$(B)/samples/spmd-$(1).fatbin: samples/spmd/$(1)/kernels.cu $(wildcard samples/spmd/$(1)/*.h samples/spmd/$(1)/*.cuh samples/common/*.cuh)
 	$$(need_nvcc)
 	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -fatbin -o $$@ $$<
 endef
 define spmd_device
-$(B)/vgpu/spmd-$(1)-device.so: samples/spmd/$(1)/device.cu $(wildcard samples/spmd/$(1)/*.h samples/common/*.cuh) $(SPMD_DEVICE_HEADERS) $(VGPU_CC)
+$(B)/vgpu/spmd-$(1)-device.so: samples/spmd/$(1)/device.cu $(wildcard samples/spmd/$(1)/*.h samples/spmd/$(1)/*.cuh samples/common/*.cuh) $(SPMD_DEVICE_HEADERS) $(VGPU_CC)
 	$$(compile_for_vgpu)
-$(B)/samples/spmd-$(1)-device.fatbin: samples/spmd/$(1)/device.cu $(wildcard samples/spmd/$(1)/*.h samples/common/*.cuh) $(SPMD_DEVICE_HEADERS)
+$(B)/samples/spmd-$(1)-device.fatbin: samples/spmd/$(1)/device.cu $(wildcard samples/spmd/$(1)/*.h samples/spmd/$(1)/*.cuh samples/common/*.cuh) $(SPMD_DEVICE_HEADERS)
 	$$(need_nvcc)
 	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -Ilibptsched/include -fatbin -o $$@ $$<
 endef

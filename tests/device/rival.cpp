@@ -20,7 +20,7 @@ int test::rival()
     return 0;
 }
 
-nlohmann::json test::Broker::counters() const
+nlohmann::json test::Broker::entity() const
 {
     const std::string command = folder() + "/../bin/ptsched stat --json --broker " + socket();
     const std::unique_ptr<FILE, int (*)(FILE *)> stat(popen(command.c_str(), "r"), pclose);
@@ -29,8 +29,18 @@ nlohmann::json test::Broker::counters() const
     const auto all = nlohmann::json::parse(stat.get());
     for (const auto &entity : all.at("entities"))
         if (entity.at("pid") == getpid() && entity.at("device_id") == 0)
-            return entity.at("counters");
+            return entity;
     throw std::runtime_error("ptsched stat does not know this process");
+}
+
+nlohmann::json test::Broker::counters() const
+{
+    return entity().at("counters");
+}
+
+std::string test::Broker::state() const
+{
+    return entity().at("state").get<std::string>();
 }
 
 std::uint64_t test::Broker::counter(const char *name) const

@@ -89,11 +89,13 @@ public:
     Broker(const Broker &) = delete;
     Broker &operator=(const Broker &) = delete;
 
-    /* What ptsched stat counts of this process on the first GPU. */
+    /* What ptsched stat counts of this process on the first GPU, and whether it waits there. */
     nlohmann::json counters() const;
     std::uint64_t counter(const char *name) const;
+    std::string state() const;
 
 private:
+    nlohmann::json entity() const;
     static std::string socket() { return "/tmp/device-turns-" + std::to_string(getpid()); }
     Child program_;
 };

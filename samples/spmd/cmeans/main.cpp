@@ -20,8 +20,8 @@ int main(int argc, char **argv)
                 return {{"cuda", [&] { return cmeans::by_cuda(problem, settings.module); }},
                         {"openmp", [&] { return cmeans::by_openmp(problem); }}};
             };
-            check_and_measure_spmd<cmeans::Problem>(ranks, settings, report, "cmeans", cmeans::Shape{700, 3},
-                                                    cmeans::Shape{points, iterations}, ways, make);
+            check_and_measure_spmd<cmeans::Problem>(ranks, settings, report, "cmeans", PointsShape{700, 3},
+                                                    PointsShape{points, iterations}, ways, make);
         },
         {{"--points", &points, "of all ranks together"}, {"--iterations", &iterations, "over all of them"}});
 }

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzzy c-means (Bezdek), m = 2: a point belongs to cluster i by u_i = (1 / d_i^2) / sum_k (1 / d_k^2), and centre i
- * moves to sum u_i^2 x / sum u_i^2. Each rank has some points, on which all iterations are.
+ * moves to sum u_i^2 x / sum u_i^2.
  */
 #ifndef SAMPLES_SPMD_CMEANS_PROBLEM_HPP
 #define SAMPLES_SPMD_CMEANS_PROBLEM_HPP
 
 #include "samples/spmd/cmeans/sizes.h"
-#include "samples/spmd/common/forward.hpp"
-#include "samples/spmd/common/input.hpp"
-#include "samples/spmd/common/ranks.hpp"
+#include "samples/spmd/common/points.hpp"
 
 namespace ptsched::samples::cmeans {
-
-struct Shape {
-    std::size_t points;
-    unsigned iterations;
-};
 
 /* What a point is added to: sums of all clusters, one behind the other. */
 template <typename Sum> inline void add_point(const float *point, const float *centres, Sum *sums)
@@ -42,35 +35,25 @@ template <typename Sum> inline void add_point(const float *point, const float *c
     }
 }
 
-/* Moves the centres to where the sums say. */
-template <typename Sum> inline void move_centres(const Sum *sums, float *centres)
-{
-    for (unsigned i = 0; i < centre_floats; i++) {
-        const Sum *const own = sums + i / dimensions * (dimensions + 1);
-        centres[i] = static_cast<float>(own[i % dimensions] / own[dimensions]);
-    }
-}
+/* As points.hpp has it. */
+struct Method {
+    static constexpr const char *name = "cmeans", *what_model_is = "centres";
+    static constexpr unsigned dimensions = cmeans::dimensions, groups = clusters, group_sums = cmeans::dimensions + 1;
+    static constexpr unsigned model_floats = centre_floats, threads = cmeans::threads, blocks = 4;
+    static constexpr double tolerance = 2e-3;
+    /* A distance has three, and a sum two, for each cluster and number of four bytes. */
+    static constexpr double flops = 5.0 * clusters / 4;
 
-class Problem {
-public:
-    Problem(const Ranks &ranks, Shape shape);
-    const Ranks &ranks;
-    const Shape shape;
-    const Share share; /* points of this rank */
-    std::span<const float> points() const
+    static float point_at(std::size_t place);
+    static std::vector<float> first_model(std::size_t points);
+    template <typename Sum> static void add_point(const float *point, const float *model, Sum *sums)
     {
-        return all_points().subspan(share.first * dimensions, share.count * dimensions);
+        cmeans::add_point(point, model, sums);
     }
-    /* Of all ranks. */
-    std::span<const float> all_points() const { return points_.all(); }
-    const std::vector<float> &centres() const { return centres_; } /* at first */
-    void check(std::span<const float> centres, const std::string &by) { expected_.check(centres, "the centres " + by); }
-
-private:
-    const Elements<float> points_;
-    std::vector<float> centres_;
-    Expected<float> expected_{2e-3}; /* sums in another order */
+    static void next_model(const double *sums, std::size_t points, float *model);
 };
+
+using Problem = PointsProblem<Method>;
 
 std::unique_ptr<Way> by_openmp(Problem &problem);
 std::unique_ptr<Way> by_cuda(Problem &problem, const std::string &module);

@@ -124,19 +124,6 @@ private:
 int run_ranks(const Ranks &ranks, int argc, char **argv, const std::string &name, const std::string &what,
               const std::function<void(const Settings &, Report &)> &run, const std::vector<Choice> &choices);
 
-/* As check_and_measure(), of a problem of these ranks. */
-template <typename Problem, typename Shape, typename WaysOf>
-void check_and_measure_ranks(const Ranks &ranks, const Settings &settings, Report &report, const std::string &name,
-                             const Shape &small, const Shape &large, const WaysOf &ways_of)
-{
-    Problem few(ranks, small);
-    check_ways(ways_of(few));
-    if (settings.check)
-        return;
-    Problem many(ranks, large);
-    measure_ways(settings, report, name, ways_of(many));
-}
-
 } // namespace ptsched::samples
 
 #endif /* SAMPLES_SPMD_COMMON_RANKS_HPP */

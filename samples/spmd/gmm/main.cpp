@@ -20,8 +20,8 @@ int main(int argc, char **argv)
                 return {{"cuda", [&] { return gmm::by_cuda(problem, settings.module); }},
                         {"openmp", [&] { return gmm::by_openmp(problem); }}};
             };
-            check_and_measure_spmd<gmm::Problem>(ranks, settings, report, "gmm", gmm::Shape{700, 3},
-                                                 gmm::Shape{points, iterations}, ways, make);
+            check_and_measure_spmd<gmm::Problem>(ranks, settings, report, "gmm", PointsShape{700, 3},
+                                                 PointsShape{points, iterations}, ways, make);
         },
         {{"--points", &points, "of all ranks together"}, {"--iterations", &iterations, "over all of them"}});
 }

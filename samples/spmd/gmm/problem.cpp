@@ -5,18 +5,11 @@ namespace ptsched::samples::gmm {
 
 namespace {
 
-constexpr std::size_t most_in_sequence = std::size_t{1} << 14; /* points */
-constexpr double least_variance = 1e-3;                        /* is added, so that no component gets too thin */
+constexpr double least_variance = 1e-3; /* is added, so that no component gets too thin */
 
 float middle(std::size_t component, std::size_t dimension)
 {
     return random_at<float>(1, component * dimensions + dimension);
-}
-
-float point_at(std::size_t place)
-{
-    const std::size_t point = place / dimensions;
-    return middle(bits_at(2, point) % components, place % dimensions) + 0.4F * random_at<float>(3, place);
 }
 
 std::size_t below(std::size_t row, std::size_t column)
@@ -52,7 +45,7 @@ double factor(std::vector<double> l, float *inverse)
 
 } // namespace
 
-void maximize(const double *sums, std::size_t points, float *model)
+void Method::next_model(const double *sums, std::size_t points, float *model)
 {
     for (std::size_t component = 0; component < components; component++) {
         const double *const own = sums + component * component_sums;
@@ -71,14 +64,18 @@ void maximize(const double *sums, std::size_t points, float *model)
     }
 }
 
-Problem::Problem(const Ranks &of, Shape with)
-    : ranks(of), shape(with), share(of.share(with.points)), points_(0, with.points * dimensions, point_at),
-      model_(model_floats)
+float Method::point_at(std::size_t place)
+{
+    const std::size_t point = place / dimensions;
+    return middle(bits_at(2, point) % components, place % dimensions) + 0.4F * random_at<float>(3, place);
+}
+
+std::vector<float> Method::first_model(std::size_t points)
 {
     std::vector<double> sums(sum_floats);
     for (std::size_t i = 0; i < components; i++) { /* of spheres around places near the middles */
         double *const own = &sums[i * component_sums];
-        own[weight_at] = static_cast<double>(with.points) / components;
+        own[weight_at] = static_cast<double>(points) / components;
         for (std::size_t k = 0; k < dimensions; k++)
             own[first_at + k] = own[weight_at] * (middle(i, k) + 0.2 * random_at<double>(4, i * dimensions + k));
         for (std::size_t k = 0; k < dimensions; k++)
@@ -86,20 +83,9 @@ Problem::Problem(const Ranks &of, Shape with)
                 own[second_at + below(k, j)] =
                     own[first_at + k] * own[first_at + j] / own[weight_at] + (j == k ? 0.1 * own[weight_at] : 0);
     }
-    maximize(sums.data(), with.points, model_.data());
-    if (!of.is_first() || with.points > most_in_sequence)
-        return;
-    std::vector<float> model(model_), point(dimensions);
-    for (unsigned iteration = 0; iteration < with.iterations; iteration++) {
-        sums.assign(sum_floats, 0);
-        for (std::size_t i = 0; i < with.points; i++) {
-            for (std::size_t dimension = 0; dimension < dimensions; dimension++)
-                point[dimension] = point_at(i * dimensions + dimension);
-            add_point(point.data(), model.data(), sums.data());
-        }
-        maximize(sums.data(), with.points, model.data());
-    }
-    expected_.set(std::move(model));
+    std::vector<float> model(model_floats);
+    next_model(sums.data(), points, model.data());
+    return model;
 }
 
 } // namespace ptsched::samples::gmm

@@ -6,19 +6,12 @@
 #ifndef SAMPLES_SPMD_GMM_PROBLEM_HPP
 #define SAMPLES_SPMD_GMM_PROBLEM_HPP
 
-#include "samples/spmd/common/forward.hpp"
-#include "samples/spmd/common/input.hpp"
-#include "samples/spmd/common/ranks.hpp"
+#include "samples/spmd/common/points.hpp"
 #include "samples/spmd/gmm/sizes.h"
 
 #include <cmath>
 
 namespace ptsched::samples::gmm {
-
-struct Shape {
-    std::size_t points;
-    unsigned iterations;
-};
 
 /* The logarithm of a component's density at a point, and of its weight. */
 inline float log_density(const float *point, const float *component)
@@ -61,29 +54,25 @@ template <typename Sum> inline void add_point(const float *point, const float *m
     }
 }
 
-/* The model that sums over so many points say. */
-void maximize(const double *sums, std::size_t points, float *model);
+/* As points.hpp has it. */
+struct Method {
+    static constexpr const char *name = "gmm", *what_model_is = "model";
+    static constexpr unsigned dimensions = gmm::dimensions, groups = components, group_sums = component_sums;
+    static constexpr unsigned model_floats = gmm::model_floats, threads = gmm::threads, blocks = 4;
+    static constexpr double tolerance = 5e-3;
+    /* Densities go through the triangle with two, and sums with three, for each element. */
+    static constexpr double flops = 5.0 * components * triangle / (4 * gmm::dimensions);
 
-class Problem {
-public:
-    Problem(const Ranks &ranks, Shape shape);
-    const Ranks &ranks;
-    const Shape shape;
-    const Share share; /* points of this rank */
-    std::span<const float> points() const
+    static float point_at(std::size_t place);
+    static std::vector<float> first_model(std::size_t points);
+    template <typename Sum> static void add_point(const float *point, const float *model, Sum *sums)
     {
-        return all_points().subspan(share.first * dimensions, share.count * dimensions);
+        gmm::add_point(point, model, sums);
     }
-    /* Of all ranks. */
-    std::span<const float> all_points() const { return points_.all(); }
-    const std::vector<float> &model() const { return model_; } /* at first */
-    void check(std::span<const float> model, const std::string &by) { expected_.check(model, "the model " + by); }
-
-private:
-    const Elements<float> points_;
-    std::vector<float> model_;
-    Expected<float> expected_{5e-3}; /* sums in another order */
+    static void next_model(const double *sums, std::size_t points, float *model);
 };
+
+using Problem = PointsProblem<Method>;
 
 std::unique_ptr<Way> by_openmp(Problem &problem);
 std::unique_ptr<Way> by_cuda(Problem &problem, const std::string &module);

@@ -20,8 +20,8 @@ int main(int argc, char **argv)
                 return {{"cuda", [&] { return kmeans::by_cuda(problem, settings.module); }},
                         {"openmp", [&] { return kmeans::by_openmp(problem); }}};
             };
-            check_and_measure_spmd<kmeans::Problem>(ranks, settings, report, "kmeans", kmeans::Shape{3000, 3},
-                                                    kmeans::Shape{points, iterations}, ways, make);
+            check_and_measure_spmd<kmeans::Problem>(ranks, settings, report, "kmeans", PointsShape{3000, 3},
+                                                    PointsShape{points, iterations}, ways, make);
         },
         {{"--points", &points, "of all ranks together"}, {"--iterations", &iterations, "over all of them"}});
 }

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Clusters of points by Lloyd's iteration. Each rank has some points, on which all iterations are. */
+/* Clusters of points by Lloyd's iteration. */
 #ifndef SAMPLES_SPMD_KMEANS_PROBLEM_HPP
 #define SAMPLES_SPMD_KMEANS_PROBLEM_HPP
 
-#include "samples/spmd/common/forward.hpp"
-#include "samples/spmd/common/input.hpp"
-#include "samples/spmd/common/ranks.hpp"
+#include "samples/spmd/common/points.hpp"
 #include "samples/spmd/kmeans/sizes.h"
 
 namespace ptsched::samples::kmeans {
-
-struct Shape {
-    std::size_t points;
-    unsigned iterations;
-};
 
 inline unsigned nearest_of(const float *point, const float *centres)
 {
@@ -43,36 +36,25 @@ template <typename Sum> inline void add_point(const float *point, const float *c
     own[dimensions] += 1;
 }
 
-/* Moves the centres to the middle of what they have; those that have nothing stay. */
-template <typename Sum> inline void move_centres(const Sum *sums, float *centres)
-{
-    for (unsigned i = 0; i < centre_floats; i++) {
-        const Sum *const own = sums + i / dimensions * (dimensions + 1);
-        if (own[dimensions] > 0)
-            centres[i] = static_cast<float>(own[i % dimensions] / own[dimensions]);
-    }
-}
+/* As points.hpp has it. */
+struct Method {
+    static constexpr const char *name = "kmeans", *what_model_is = "centres";
+    static constexpr unsigned dimensions = kmeans::dimensions, groups = clusters, group_sums = kmeans::dimensions + 1;
+    static constexpr unsigned model_floats = centre_floats, threads = kmeans::threads, blocks = 8;
+    static constexpr double tolerance = 1e-3;
+    /* A distance has three for each cluster and number of four bytes. */
+    static constexpr double flops = 3.0 * clusters / 4;
 
-class Problem {
-public:
-    Problem(const Ranks &ranks, Shape shape);
-    const Ranks &ranks;
-    const Shape shape;
-    const Share share; /* points of this rank */
-    std::span<const float> points() const
+    static float point_at(std::size_t place);
+    static std::vector<float> first_model(std::size_t points);
+    template <typename Sum> static void add_point(const float *point, const float *model, Sum *sums)
     {
-        return all_points().subspan(share.first * dimensions, share.count * dimensions);
+        kmeans::add_point(point, model, sums);
     }
-    /* Of all ranks. */
-    std::span<const float> all_points() const { return points_.all(); }
-    const std::vector<float> &centres() const { return centres_; } /* at first */
-    void check(std::span<const float> centres, const std::string &by) { expected_.check(centres, "the centres " + by); }
-
-private:
-    const Elements<float> points_;
-    std::vector<float> centres_;
-    Expected<float> expected_{1e-3}; /* sums in another order */
+    static void next_model(const double *sums, std::size_t points, float *model);
 };
+
+using Problem = PointsProblem<Method>;
 
 std::unique_ptr<Way> by_openmp(Problem &problem);
 std::unique_ptr<Way> by_cuda(Problem &problem, const std::string &module);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What an engine does with pieces, whatever maps them. */
+#include "tests/comes_true.hpp"
 #include "tests/device/rival.hpp"
 #include "tests/spmd/gpu/cases.hpp"
 #include <ptsched/device/allocation.hpp>
@@ -7,7 +8,6 @@
 
 #include <set>
 #include <sys/wait.h>
-#include <thread>
 
 namespace test {
 
@@ -173,7 +173,7 @@ void pieces_in_turns()
         CHECK(rival.told() == 'h');
         is_anothers = true;
         node.give(piece);
-        std::this_thread::sleep_for(std::chrono::milliseconds(20)); /* so that a piece that does not wait is seen */
+        CHECK(comes_true([&] { return broker.state() == "waiting"; }));
         is_anothers = false;
         rival.tell('g');
         node.wait();
