@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "samples/common/unrolled.cuh"
-#include "samples/spmd/cmeans/sizes.h"
+#include "samples/spmd/cmeans/tile.cuh"
 #include <ptsched/spmd.cuh>
 
 using namespace ptsched::samples::cmeans;
-
-/* So many of the sums does each thread keep: one after another, by all threads of the block. */
-constexpr unsigned int sums_of_thread = (centre_floats + threads - 1) / threads;
 
 /* Centres are the parameters. Blocks take tiles by turns; each thread adds a tile's points to its own sums. */
 struct CMeans {
@@ -42,39 +38,9 @@ struct CMeans {
             for (unsigned int i = threadIdx.x; i < here * dimensions; i += threads)
                 own[i / dimensions * (dimensions + 1) + i % dimensions] = points[first * dimensions + i];
             __syncthreads();
-            for (unsigned int i = threadIdx.x; i < clusters * tile; i += threads) {
-                const float *const point = own + i % tile * (dimensions + 1), *const centre =
-                                                                                  near + i / tile * dimensions;
-                float distance = 0;
-                if (i % tile < here)
-                    for (unsigned int dimension = 0; dimension < dimensions; dimension++) {
-                        const float by = point[dimension] - centre[dimension];
-                        distance += by * by;
-                    }
-                weights[i] = 1 / (distance + 1e-12f);
-            }
+            weigh(own, near, here, weights);
             __syncthreads();
-            if (threadIdx.x < tile) {
-                float all = 0;
-                for (unsigned int cluster = 0; cluster < clusters; cluster++)
-                    all += weights[cluster * tile + threadIdx.x];
-                for (unsigned int cluster = 0; cluster < clusters; cluster++) {
-                    const float part = weights[cluster * tile + threadIdx.x] / all;
-                    weights[cluster * tile + threadIdx.x] = part * part;
-                }
-            }
-            __syncthreads();
-            UNROLLED
-            for (unsigned int i = 0; i < sums_of_thread; i++) {
-                const unsigned int at = i * threads + threadIdx.x;
-                if (at < centre_floats)
-                    for (unsigned int point = 0; point < here; point++)
-                        sums[i] +=
-                            weights[at / dimensions * tile + point] * own[point * (dimensions + 1) + at % dimensions];
-            }
-            if (threadIdx.x < clusters)
-                for (unsigned int point = 0; point < here; point++)
-                    weight += weights[threadIdx.x * tile + point];
+            add_tile(own, weights, here, sums, weight);
             __syncthreads();
         }
         UNROLLED

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "samples/common/unrolled.cuh"
-#include "samples/spmd/cmeans/sizes.h"
+#include "samples/spmd/cmeans/tile.cuh"
 
 using namespace ptsched::samples::cmeans;
-
-/* So many of the sums does each thread keep: one after another, by all threads of the block. */
-constexpr unsigned int sums_of_thread = (centre_floats + threads - 1) / threads;
 
 /*
  * What some points bring to the sums, as many parts as there are blocks: these take tiles of points by turns. Threads
@@ -30,38 +26,9 @@ extern "C" __global__ void __launch_bounds__(threads)
             own[i / dimensions * (dimensions + 1) + i % dimensions] =
                 points[static_cast<unsigned long long>(first) * dimensions + i];
         __syncthreads();
-        for (unsigned int i = threadIdx.x; i < clusters * tile; i += threads) {
-            const float *const point = own + i % tile * (dimensions + 1), *const centre = near + i / tile * dimensions;
-            float distance = 0;
-            if (i % tile < here)
-                for (unsigned int dimension = 0; dimension < dimensions; dimension++) {
-                    const float by = point[dimension] - centre[dimension];
-                    distance += by * by;
-                }
-            weights[i] = 1 / (distance + 1e-12f);
-        }
+        weigh(own, near, here, weights);
         __syncthreads();
-        if (threadIdx.x < tile) {
-            float all = 0;
-            for (unsigned int cluster = 0; cluster < clusters; cluster++)
-                all += weights[cluster * tile + threadIdx.x];
-            for (unsigned int cluster = 0; cluster < clusters; cluster++) {
-                const float part = weights[cluster * tile + threadIdx.x] / all;
-                weights[cluster * tile + threadIdx.x] = part * part;
-            }
-        }
-        __syncthreads();
-        UNROLLED
-        for (unsigned int i = 0; i < sums_of_thread; i++) {
-            const unsigned int at = i * threads + threadIdx.x;
-            if (at < centre_floats)
-                for (unsigned int point = 0; point < here; point++)
-                    sums[i] +=
-                        weights[at / dimensions * tile + point] * own[point * (dimensions + 1) + at % dimensions];
-        }
-        if (threadIdx.x < clusters)
-            for (unsigned int point = 0; point < here; point++)
-                weight += weights[threadIdx.x * tile + point];
+        add_tile(own, weights, here, sums, weight);
         __syncthreads();
     }
     float *const part = parts + blockIdx.x * sum_floats;
