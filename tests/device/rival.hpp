@@ -79,7 +79,11 @@ private:
 /* A scheduler for the virtual GPUs, which is found as long as this lives. */
 class Broker {
 public:
-    Broker() : program_({folder() + "/../bin/ptschedd", "--socket", socket(), "--test-devices", "2"}, STDERR_FILENO)
+    /* No turn is shared by force, however busy the machine is. */
+    Broker()
+        : program_(
+              {folder() + "/../bin/ptschedd", "--socket", socket(), "--test-devices", "2", "--drain-us", "10000000"},
+              STDERR_FILENO)
     {
         setenv("PTSCHED_DEVICE_NODE", "/nowhere", 1);
         setenv("PTSCHED_SOCKET", socket().c_str(), 1);
