@@ -227,7 +227,8 @@ print-%:
 	@printf '%s\n' $($*)
 
 ##@ Installing
-INSTALL_PROGRAMS := ptsched ptsched-roofline ptsim
+# The last one is there where libfuse was.
+INSTALL_PROGRAMS := ptsched ptsched-roofline ptsim $(if $(PTCRYPTFS_LIBS),ptcryptfs)
 INSTALL_DAEMONS  := ptschedd
 # Of graphs, which make install-ptask installs alone, and the others.
 PTASK_LIBS       := libptsched-device libptask

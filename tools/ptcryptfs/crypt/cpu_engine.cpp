@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "tools/ptcryptfs/crypt/engine.hpp"
+#include "tools/ptcryptfs/crypt/openssl.hpp"
+
+#include <array>
+
+namespace ptcryptfs {
+
+namespace {
+
+class CpuEngine final : public Engine {
+public:
+    CpuEngine() : cipher_(EVP_CIPHER_fetch(nullptr, "AES-256-XTS", nullptr))
+    {
+        openssl::need(cipher_ != nullptr, "AES-256-XTS");
+    }
+    std::string name() const override { return "cpu"; }
+    void encrypt(const Secret &key, std::uint64_t first, Bytes sectors) override { run(key, first, sectors, true); }
+    void decrypt(const Secret &key, std::uint64_t first, Bytes sectors) override { run(key, first, sectors, false); }
+
+private:
+    void run(const Secret &key, std::uint64_t number, Bytes sectors, bool encrypts) const
+    {
+        const openssl::CipherContext context(EVP_CIPHER_CTX_new());
+        const auto *const its = reinterpret_cast<const unsigned char *>(key.bytes().data());
+        openssl::need(context && key.bytes().size() == key_bytes && sectors.size() % sector_bytes == 0 &&
+                          EVP_CipherInit_ex2(context.get(), cipher_.get(), its, nullptr, encrypts, nullptr) == 1,
+                      "AES-256-XTS");
+        for (; !sectors.empty(); sectors = sectors.subspan(sector_bytes), number++) {
+            std::array<unsigned char, 16> tweak{};
+            for (std::size_t i = 0; i < sizeof number; i++)
+                tweak[i] = static_cast<unsigned char>(number >> (8 * i));
+            auto *const data = reinterpret_cast<unsigned char *>(sectors.data());
+            int done = 0;
+            openssl::need(EVP_CipherInit_ex2(context.get(), nullptr, nullptr, tweak.data(), -1, nullptr) == 1 &&
+                              EVP_CipherUpdate(context.get(), data, &done, data, sector_bytes) == 1,
+                          "AES-256-XTS");
+        }
+    }
+
+    const openssl::Cipher cipher_;
+};
+
+} // namespace
+
+std::unique_ptr<Engine> make_cpu_engine()
+{
+    return std::make_unique<CpuEngine>();
+}
+
+} // namespace ptcryptfs

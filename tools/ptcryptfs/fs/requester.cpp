@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "tools/ptcryptfs/fs/requester.hpp"
+
+#include <cerrno>
+#include <sys/fsuid.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace ptcryptfs {
+
+namespace {
+
+int nice_of(pid_t process)
+{
+    if (!process)
+        return 0;
+    errno = 0;
+    const int nice = getpriority(PRIO_PROCESS, static_cast<id_t>(process));
+    return errno ? 0 : nice;
+}
+
+/* Whether a thread that was made nicer can be made urgent again. */
+bool may_change_nice()
+{
+    static const bool may = [] {
+        const int own = getpriority(PRIO_PROCESS, 0);
+        return setpriority(PRIO_PROCESS, 0, own - 1) == 0 && setpriority(PRIO_PROCESS, 0, own) == 0;
+    }();
+    return may;
+}
+
+} // namespace
+
+/* The next request has its own. Of a thread alone: that is what Linux makes of a process's number that is 0. */
+AsRequester::AsRequester(const fuse_ctx &who)
+{
+    thread_local int now = getpriority(PRIO_PROCESS, 0);
+    if (!may_change_nice())
+        return;
+    if (const int nice = nice_of(who.pid); nice != now && setpriority(PRIO_PROCESS, 0, nice) == 0)
+        now = nice;
+}
+
+/* Both calls are of this thread, and fail without a word. */
+Owner::Owner(const fuse_ctx &who)
+{
+    setfsgid(who.gid);
+    setfsuid(who.uid);
+}
+
+Owner::~Owner()
+{
+    setfsuid(geteuid());
+    setfsgid(getegid());
+}
+
+} // namespace ptcryptfs

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* For whom a request is: the process that has made it. */
+#ifndef PTCRYPTFS_FS_REQUESTER_HPP
+#define PTCRYPTFS_FS_REQUESTER_HPP
+
+#define FUSE_USE_VERSION 312
+
+#include <fuse_lowlevel.h>
+
+namespace ptcryptfs {
+
+/*
+ * As long as it lives, this thread has the nice value of the process; that of a request of the kernel's own, as for
+ * pages of mappings, is 0. Who may not raise a thread's priority again never lowers it: all is at the nice value that
+ * ptcryptfs was started with then.
+ */
+class AsRequester {
+public:
+    explicit AsRequester(const fuse_ctx &who);
+};
+
+/* As long as it lives, what this thread makes belongs to the process's user and group, if it may do that. */
+class Owner {
+public:
+    explicit Owner(const fuse_ctx &who);
+    ~Owner();
+    Owner(const Owner &) = delete;
+    Owner &operator=(const Owner &) = delete;
+};
+
+} // namespace ptcryptfs
+
+#endif /* PTCRYPTFS_FS_REQUESTER_HPP */

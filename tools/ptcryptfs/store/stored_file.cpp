@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "tools/ptcryptfs/store/stored_file.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <system_error>
+
+namespace ptcryptfs {
+
+namespace {
+
+/* What is punched in a file is written so many bytes at a time where it is not whole sectors. */
+constexpr std::array<std::byte, sector_bytes> zeros{};
+
+bool is_hole(ConstBytes sector)
+{
+    return std::ranges::equal(sector, zeros);
+}
+
+void require_size(std::uint64_t at, std::uint64_t bytes)
+{
+    if (at > most_size || bytes > most_size - at)
+        throw std::system_error(EFBIG, std::generic_category());
+}
+
+} // namespace
+
+std::uint64_t StoredFile::size() const
+{
+    return size_now();
+}
+
+/* Nobody asks for the key of a file without a sector. */
+const Secret &StoredFile::key()
+{
+    const std::lock_guard guard(key_mutex_);
+    if (!key_) {
+        FileHeader header;
+        backing_.read(0, header);
+        key_ = key_of_file(volume_, header);
+    }
+    return *key_;
+}
+
+/* A file that was made, and nothing more before a crash, has none or a part of a header, and no sector. */
+const Secret &StoredFile::key_for_writing()
+{
+    if (backing_.size() < header_bytes)
+        backing_.write(0, make_file_header(volume_));
+    return key();
+}
+
+/* Sectors as they are in plain text. */
+void StoredFile::fetch(std::uint64_t sector, Bytes to)
+{
+    backing_.read(stored_at(sector), to);
+    while (!to.empty()) {
+        std::size_t bytes = 0;
+        while (bytes < to.size() && !is_hole(to.subspan(bytes, sector_bytes)))
+            bytes += sector_bytes;
+        if (bytes)
+            engine_.decrypt(key(), sector, to.first(bytes));
+        else
+            bytes = sector_bytes;
+        sector += bytes / sector_bytes;
+        to = to.subspan(bytes);
+    }
+}
+
+void StoredFile::put(std::uint64_t sector, Bytes sectors)
+{
+    engine_.encrypt(key_for_writing(), sector, sectors);
+    backing_.write(stored_at(sector), sectors);
+}
+
+Content StoredFile::read(std::uint64_t at, std::size_t bytes)
+{
+    const std::shared_lock guard(lock_);
+    const std::uint64_t size = size_now();
+    Content content;
+    if (at >= size || !bytes)
+        return content;
+    bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size - at));
+    const std::uint64_t first = at / sector_bytes, end = sectors_of(at + bytes);
+    content.memory.resize((end - first) * sector_bytes);
+    fetch(first, content.memory);
+    content.bytes = Bytes(content.memory).subspan(at % sector_bytes, bytes);
+    return content;
+}
+
+void StoredFile::write(std::uint64_t at, ConstBytes from)
+{
+    const std::unique_lock guard(lock_);
+    if (from.empty())
+        return;
+    require_size(at, from.size());
+    if (const std::uint64_t size = size_now(); at + from.size() > size)
+        grow(size, at + from.size());
+    write_now(at, from);
+}
+
+/* Of a sector that is changed and put back, what a shorter file has left behind its end is not. */
+void StoredFile::clear_behind_end(std::uint64_t sector, Bytes content) const
+{
+    const std::uint64_t begin = sector * sector_bytes, size = size_now();
+    if (size < begin + sector_bytes)
+        std::ranges::fill(content.subspan(size - std::min(size, begin)), std::byte{0});
+}
+
+void StoredFile::fetch_to_change(std::uint64_t sector, Bytes to)
+{
+    fetch(sector, to);
+    clear_behind_end(sector, to);
+}
+
+/* Of sectors that are not whole, the rest stays. */
+void StoredFile::write_now(std::uint64_t at, ConstBytes from)
+{
+    const std::uint64_t first = at / sector_bytes, end = sectors_of(at + from.size());
+    std::vector<std::byte> sectors((end - first) * sector_bytes);
+    if (at % sector_bytes)
+        fetch_to_change(first, Bytes(sectors).first(sector_bytes));
+    if ((at + from.size()) % sector_bytes && (end - first > 1 || at % sector_bytes == 0))
+        fetch_to_change(end - 1, Bytes(sectors).last(sector_bytes));
+    std::ranges::copy(from, sectors.begin() + static_cast<std::ptrdiff_t>(at % sector_bytes));
+    put(first, sectors);
+}
+
+void StoredFile::resize(std::uint64_t size)
+{
+    const std::unique_lock guard(lock_);
+    require_size(size, 0);
+    const std::uint64_t before = size_now();
+    if (size > before)
+        grow(before, size);
+    else if (size < before)
+        shrink(size);
+}
+
+/* What a shorter file has left behind its end in the last sector would come to light. */
+void StoredFile::grow(std::uint64_t from, std::uint64_t size)
+{
+    key_for_writing();
+    if (from % sector_bytes)
+        zero(from, sectors_of(from) * sector_bytes);
+    backing_.resize(stored_size(size));
+}
+
+/* Behind the last sector nothing may be left but zeros. */
+void StoredFile::shrink(std::uint64_t size)
+{
+    backing_.resize(stored_at(sectors_of(size)));
+    if (size % sector_bytes)
+        backing_.resize(stored_size(size));
+}
+
+/* Of one sector. Where there are zeros already, nothing is written. */
+void StoredFile::zero(std::uint64_t at, std::uint64_t end)
+{
+    std::array<std::byte, sector_bytes> before;
+    fetch(at / sector_bytes, before);
+    std::array after = before;
+    clear_behind_end(at / sector_bytes, after);
+    std::ranges::fill(Bytes(after).subspan(at % sector_bytes, end - at), std::byte{0});
+    if (before != after)
+        put(at / sector_bytes, after);
+}
+
+void StoredFile::punch(std::uint64_t at, std::uint64_t bytes)
+{
+    const std::unique_lock guard(lock_);
+    require_size(at, bytes);
+    const std::uint64_t end = std::min(at + bytes, size_now());
+    if (at >= end)
+        return;
+    const std::uint64_t first = sectors_of(at), last = end / sector_bytes;
+    if (first > last) {
+        zero(at, end);
+        return;
+    }
+    if (at % sector_bytes)
+        zero(at, first * sector_bytes);
+    if (first < last)
+        backing_.punch(stored_at(first), (last - first) * sector_bytes);
+    if (end % sector_bytes)
+        zero(last * sector_bytes, end);
+}
+
+} // namespace ptcryptfs
