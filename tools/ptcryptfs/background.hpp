@@ -2,19 +2,16 @@
 #ifndef PTCRYPTFS_BACKGROUND_HPP
 #define PTCRYPTFS_BACKGROUND_HPP
 
-#include "tools/ptcryptfs/crypt/secret.hpp"
-
 #include <functional>
 
 namespace ptcryptfs {
 
 /*
- * Runs @work in another process, of a session of its own, to which @passphrase is handed, and returns its exit status
- * as soon as that has called what it is given: 0; or when it has ended without. Its standard streams are closed then.
- * To be called before there are threads.
+ * Runs @work in another process, and returns 0 as soon as that has called what it is given, or its exit status if it
+ * ends without. Until then it has the terminal as its parent has; after that it is of a session of its own, without
+ * standard streams. To be called before there are threads, or secrets: locked memory is one process's.
  */
-int run_in_background(Secret passphrase,
-                      const std::function<int(Secret passphrase, std::function<void()> begun)> &work);
+int run_in_background(const std::function<int(const std::function<void()> &begun)> &work);
 
 } // namespace ptcryptfs
 

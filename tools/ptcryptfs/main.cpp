@@ -41,22 +41,25 @@ int change(const Options &options)
     return 0;
 }
 
+Volume opened(const std::filesystem::path &folder, const std::string &passphrase_file)
+{
+    const Secret passphrase = read_passphrase(passphrase_file, "Passphrase: ");
+    return Volume::open(folder, passphrase.bytes());
+}
+
 int mount(const Options &options)
 {
-    prepare_secrets();
     MountOptions where = options.mount;
     where.folder = std::filesystem::absolute(where.folder);
     where.mountpoint = std::filesystem::absolute(where.mountpoint);
-    const auto serve_it = [&where](const Secret &passphrase, const std::function<void()> &is_mounted) {
-        const Volume volume = Volume::open(where.folder, passphrase.bytes());
+    const auto serve_it = [&](const std::function<void()> &is_mounted) {
+        prepare_secrets();
+        const Volume volume = opened(where.folder, options.passphrase_file);
         const auto engine = make_cpu_engine();
         serve(where, volume, *engine, is_mounted);
         return 0;
     };
-    Secret passphrase = read_passphrase(options.passphrase_file, "Passphrase: ");
-    if (options.foreground)
-        return serve_it(passphrase, [] {});
-    return run_in_background(std::move(passphrase), serve_it);
+    return options.foreground ? serve_it([] {}) : run_in_background(serve_it);
 }
 
 void add_mount(CLI::App &app, Options &options)
