@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syslog.h>
 
 namespace ptcryptfs {
@@ -22,6 +23,8 @@ void begin(void *, fuse_conn_info *connection)
 {
     connection->max_write = most_bytes;
     connection->max_readahead = most_bytes;
+    /* It is the kernel that knows when a write takes a file's set-user-ID bit away. */
+    connection->want &= ~static_cast<unsigned>(FUSE_CAP_HANDLE_KILLPRIV);
 }
 
 fuse_lowlevel_ops all_operations()
@@ -112,6 +115,8 @@ void serve(const MountOptions &options, const Volume &volume, Engine &engine, co
     /* Also to the standard error, as long as there is one. */
     openlog("ptcryptfs", LOG_PID | LOG_PERROR, LOG_USER);
     allow_many_files();
+    /* The kernel has applied that of who asks. */
+    umask(0);
     Filesystem filesystem(volume, engine, open_files(options.folder));
     const Session session(options, filesystem);
     const Signals signals(session.get());
