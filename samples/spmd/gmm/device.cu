@@ -43,22 +43,7 @@ struct Mixture {
             for (unsigned int i = threadIdx.x; i < here * dimensions; i += threads)
                 own[i / dimensions * row + 1 + i % dimensions] = points[first * dimensions + i];
             __syncthreads();
-            for (unsigned int i = threadIdx.x; i < components * tile; i += threads)
-                if (i % tile < here)
-                    weights[i] = log_density(own + i % tile * row + 1, own_model + i / tile * component_floats);
-            __syncthreads();
-            if (threadIdx.x < here)
-                share_out(weights, threadIdx.x);
-            __syncthreads();
-            UNROLLED
-            for (unsigned int i = 0; i < sums_of_thread; i++) {
-                const unsigned int at = i * threads + threadIdx.x;
-                if (at < sum_floats) {
-                    const float *const weight = weights + at / component_sums * tile;
-                    for (unsigned int point = 0; point < here; point++)
-                        sums[i] += weight[point] * own[point * row + one[i]] * own[point * row + other[i]];
-                }
-            }
+            add_tile(own, own_model, here, weights, one, other, sums);
             __syncthreads();
         }
         UNROLLED

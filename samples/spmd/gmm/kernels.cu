@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "samples/spmd/common/add_parts.cuh"
 #include "samples/spmd/gmm/mixture.cuh"
 
 using namespace ptsched::samples::gmm;
@@ -31,22 +32,7 @@ extern "C" __global__ void __launch_bounds__(threads)
             own[i / dimensions * row + 1 + i % dimensions] =
                 points[static_cast<unsigned long long>(first) * dimensions + i];
         __syncthreads();
-        for (unsigned int i = threadIdx.x; i < components * tile; i += threads)
-            if (i % tile < here)
-                weights[i] = log_density(own + i % tile * row + 1, own_model + i / tile * component_floats);
-        __syncthreads();
-        if (threadIdx.x < here)
-            share_out(weights, threadIdx.x);
-        __syncthreads();
-        UNROLLED
-        for (unsigned int i = 0; i < sums_of_thread; i++) {
-            const unsigned int at = i * threads + threadIdx.x;
-            if (at < sum_floats) {
-                const float *const weight = weights + at / component_sums * tile;
-                for (unsigned int point = 0; point < here; point++)
-                    sums[i] += weight[point] * own[point * row + one[i]] * own[point * row + other[i]];
-            }
-        }
+        add_tile(own, own_model, here, weights, one, other, sums);
         __syncthreads();
     }
     UNROLLED
@@ -57,18 +43,5 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 extern "C" __global__ void add_parts(const float *parts, double *sums, unsigned int count)
 {
-    const unsigned int at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= sum_floats)
-        return;
-    double sums_of_some[8] = {}; /* so that as many loads are under way */
-    for (unsigned int first = 0; first < count; first += 8) {
-        UNROLLED
-        for (unsigned int i = 0; i < 8; i++)
-            sums_of_some[i] += first + i < count ? parts[(first + i) * sum_floats + at] : 0;
-    }
-    double sum = 0;
-    UNROLLED
-    for (unsigned int i = 0; i < 8; i++)
-        sum += sums_of_some[i];
-    sums[at] = sum;
+    ptsched::samples::add_parts_of<sum_floats>(parts, sums, count);
 }

@@ -54,6 +54,32 @@ __device__ inline void share_out(float *weights, unsigned int point)
         weights[i * tile + point] /= all;
 }
 
+/*
+ * Adds a tile's points to what the thread sums, of which it multiplies the numbers @one and @other; by all threads of
+ * the block, which see the points and the model.
+ */
+__device__ inline void add_tile(const float *own, const float *own_model, unsigned int here, float *weights,
+                                const unsigned int (&one)[sums_of_thread], const unsigned int (&other)[sums_of_thread],
+                                float (&sums)[sums_of_thread])
+{
+    for (unsigned int i = threadIdx.x; i < components * tile; i += threads)
+        if (i % tile < here)
+            weights[i] = log_density(own + i % tile * row + 1, own_model + i / tile * component_floats);
+    __syncthreads();
+    if (threadIdx.x < here)
+        share_out(weights, threadIdx.x);
+    __syncthreads();
+    UNROLLED
+    for (unsigned int i = 0; i < sums_of_thread; i++) {
+        const unsigned int at = i * threads + threadIdx.x;
+        if (at < sum_floats) {
+            const float *const weight = weights + at / component_sums * tile;
+            for (unsigned int point = 0; point < here; point++)
+                sums[i] += weight[point] * own[point * row + one[i]] * own[point * row + other[i]];
+        }
+    }
+}
+
 } // namespace ptsched::samples::gmm
 
 #endif /* SAMPLES_SPMD_GMM_MIXTURE_CUH */

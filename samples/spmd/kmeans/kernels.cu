@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "samples/common/unrolled.cuh"
+#include "samples/spmd/common/add_parts.cuh"
 #include "samples/spmd/kmeans/sizes.h"
 
 using namespace ptsched::samples::kmeans;
@@ -60,18 +61,5 @@ extern "C" __global__ void __launch_bounds__(threads)
 
 extern "C" __global__ void add_parts(const float *parts, double *sums, unsigned int count)
 {
-    const unsigned int at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= sum_floats)
-        return;
-    double sums_of_some[8] = {}; /* so that as many loads are under way */
-    for (unsigned int first = 0; first < count; first += 8) {
-        UNROLLED
-        for (unsigned int i = 0; i < 8; i++)
-            sums_of_some[i] += first + i < count ? parts[(first + i) * sum_floats + at] : 0;
-    }
-    double sum = 0;
-    UNROLLED
-    for (unsigned int i = 0; i < 8; i++)
-        sum += sums_of_some[i];
-    sums[at] = sum;
+    ptsched::samples::add_parts_of<sum_floats>(parts, sums, count);
 }
