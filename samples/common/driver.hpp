@@ -3,8 +3,7 @@
 #ifndef SAMPLES_COMMON_DRIVER_HPP
 #define SAMPLES_COMMON_DRIVER_HPP
 
-#include "libptsched/cuda/cuda_abi.h"
-#include <ptsched/base/error.hpp>
+#include "samples/common/driver_calls.hpp"
 
 #include <cstddef>
 #include <map>

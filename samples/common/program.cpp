@@ -16,6 +16,10 @@ void add_choice(CLI::App &app, const Choice &choice)
         app.add_option(choice.name, *choice.text, choice.what);
         return;
     }
+    if (choice.flag) {
+        app.add_flag(choice.name, *choice.flag, choice.what);
+        return;
+    }
     if (choice.words.empty()) {
         app.add_option(choice.name, *choice.value, choice.what)->capture_default_str();
         return;

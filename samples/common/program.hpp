@@ -18,6 +18,7 @@ struct Settings {
     std::string json;
     bool quick = false; /* fewer rounds */
     bool check = false; /* the smallest sizes, to see that results are right; nothing is measured */
+    bool cpu = false;   /* no GPU has a part; of programs that have such a choice */
     unsigned rounds() const { return quick ? 3 : 5; }
 };
 
@@ -28,8 +29,9 @@ struct Choice {
     std::string what;
     /* If there are some, one of them is said in place of a number, and its place here is the value. */
     std::vector<std::string> words = {};
-    /* If there is one, it is what is said, and there is no value. */
+    /* If there is one, it is what is said, and there is no value; likewise whether anything is said. */
     std::string *text = nullptr;
+    bool *flag = nullptr;
 };
 
 /*

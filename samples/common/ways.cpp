@@ -8,15 +8,6 @@ namespace ptsched::samples {
 
 namespace {
 
-double milliseconds_of(Way &way)
-{
-    using Clock = std::chrono::steady_clock;
-    way.restore();
-    const auto begin = Clock::now();
-    way.run();
-    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
 /* The median of some times. */
 double median_ms(Way &way, unsigned times)
 {
@@ -27,6 +18,15 @@ double median_ms(Way &way, unsigned times)
 }
 
 } // namespace
+
+double milliseconds_of(Way &way)
+{
+    using Clock = std::chrono::steady_clock;
+    way.restore();
+    const auto begin = Clock::now();
+    way.run();
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 void check_ways(const std::vector<NamedWay> &ways)
 {

@@ -32,6 +32,8 @@ struct NamedWay {
     std::function<std::unique_ptr<Way>()> make;
 };
 
+/* From when it is restored to its result. */
+double milliseconds_of(Way &way);
 /* Each runs twice, and its results are right. */
 void check_ways(const std::vector<NamedWay> &ways);
 /* How many milliseconds each takes, in so many rounds, in which they take turns; their results are right at the end. */

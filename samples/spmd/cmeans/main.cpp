@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     return run_ranks(
         ranks, argc, argv, "prs-cmeans", "Finds clusters of points, to which these belong in part.",
         [&](const Settings &settings, Report &report) {
-            const SpmdSettings spmd(ranks, device_module(settings.module));
+            const SpmdSettings spmd(ranks, settings);
             const auto make = [&](cmeans::Problem &problem, const Mode &mode) {
                 return cmeans::by_spmd(problem, spmd, mode);
             };

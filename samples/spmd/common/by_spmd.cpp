@@ -4,8 +4,8 @@
 #include <ptsched/spmd/mpi.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace ptsched::samples {
 
@@ -17,21 +17,31 @@ const Mode on_gpu{"gpu", spmd::Dynamic{}, false, true}, on_cpu{"cpu", spmd::Dyna
 /* Shares are tried in steps of a point, so many to each side. */
 constexpr int points_around = 8;
 
-spmd::Cluster make_cluster(const Ranks &ranks)
+spmd::Cluster make_cluster(const Ranks &ranks, const Settings &settings)
 {
-    return ranks.count() > 1 ? spmd::mpi::cluster() : spmd::Cluster();
+    spmd::Options options;
+    options.use_gpus = !settings.cpu;
+    options.threads = ranks.said_threads();
+    return ranks.count() > 1 ? spmd::mpi::cluster(options) : spmd::Cluster(options);
+}
+
+/* "NAME-device.fatbin" of "NAME.fatbin", and the same of others. */
+std::string device_module(const std::string &module)
+{
+    const std::size_t dot = module.rfind('.');
+    return dot == std::string::npos ? module + "-device" : module.substr(0, dot) + "-device" + module.substr(dot);
+}
+
+std::vector<Mode> measured_modes(const Settings &settings)
+{
+    if (settings.cpu)
+        return {on_cpu};
+    return {on_gpu, on_cpu, by_model, dynamic};
 }
 
 NamedWay named(const MakeSpmd &make, const Mode &mode)
 {
-    return {mode.name, [&make, mode] { return make(mode); }};
-}
-
-double milliseconds_of(Way &way)
-{
-    const auto begin = std::chrono::steady_clock::now();
-    way.run();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    return {mode.name, [make, mode] { return make(mode); }};
 }
 
 /* The CPU's share with which the job is fastest, of those around @middle. */
@@ -55,6 +65,59 @@ double best_share(const MakeSpmd &make, double middle, unsigned times)
     return best;
 }
 
+/* By their names. */
+Times time_named(const Settings &settings, Report &report, const std::string &name, const std::vector<NamedWay> &ways)
+{
+    Times times;
+    const std::vector<std::vector<double>> found = time_ways(settings, ways);
+    for (std::size_t i = 0; i < ways.size(); i++) {
+        report.record(name + "/" + ways[i].name + "_ms", spread_of(found[i]), "ms");
+        times[ways[i].name] = found[i];
+    }
+    return times;
+}
+
+/* Of both devices alone, if nothing is lost. */
+std::vector<double> ideal_times(const Times &times)
+{
+    std::vector<double> ideal;
+    for (std::size_t i = 0; i < times.at("gpu").size(); i++)
+        ideal.push_back(1 / (1 / times.at("gpu")[i] + 1 / times.at("cpu")[i]));
+    return ideal;
+}
+
+void record_split(Report &report, const std::string &name, const Times &times)
+{
+    const std::vector<double> ideal = ideal_times(times);
+    for (const Mode &mode : {by_model, dynamic})
+        report.record("split-efficiency/" + name + "/" + mode.name, spread_of(ratios(ideal, times.at(mode.name))), "",
+                      "best possible time / its own");
+    std::vector<double> alone;
+    for (std::size_t i = 0; i < ideal.size(); i++)
+        alone.push_back(std::min(times.at("gpu")[i], times.at("cpu")[i]));
+    report.record("gain/" + name, spread_of(ratios(alone, ideal)), "", "possible by both, over the faster one alone");
+}
+
+void record_share(const Settings &settings, Report &report, const std::string &name, const Times &times,
+                  const MakeSpmd &make)
+{
+    const auto way = make(by_model);
+    way->run();
+    const double middle = spread_of(ideal_times(times)).median / spread_of(times.at("cpu")).median;
+    const double best = best_share(make, middle, settings.quick ? 1 : 3),
+                 said = way->last().model_p.value_or(way->last().p);
+    report.record("p-model/" + name, 100 * said, "%", "the CPU's part, as the model says");
+    report.record("p-best/" + name, 100 * best, "%", "the CPU's part, of those that were tried");
+    report.record("p-error/" + name, 100 * std::abs(said - best), "points");
+}
+
+} // namespace
+
+SpmdSettings::SpmdSettings(const Ranks &ranks, const Settings &settings)
+    : device_(device_module(settings.module)), cluster_(make_cluster(ranks, settings))
+{
+}
+
 std::vector<double> ratios(const std::vector<double> &of, const std::vector<double> &to)
 {
     std::vector<double> all;
@@ -63,57 +126,49 @@ std::vector<double> ratios(const std::vector<double> &of, const std::vector<doub
     return all;
 }
 
-} // namespace
-
-SpmdSettings::SpmdSettings(const Ranks &ranks, std::string device)
-    : device_(std::move(device)), cluster_(make_cluster(ranks))
+Mode common_mode(const Settings &settings)
 {
+    return settings.cpu ? on_cpu : dynamic;
 }
 
-std::string device_module(const std::string &module)
+std::vector<NamedWay> alone_ways(const Settings &settings, const MakeSpmd &make)
 {
-    const std::size_t dot = module.rfind('.');
-    return dot == std::string::npos ? module + "-device" : module.substr(0, dot) + "-device" + module.substr(dot);
+    if (settings.cpu)
+        return {named(make, on_cpu)};
+    return {named(make, on_cpu), named(make, on_gpu)};
 }
 
-std::vector<NamedWay> spmd_ways(const MakeSpmd &make)
+std::vector<NamedWay> spmd_ways(const Settings &settings, const MakeSpmd &make)
 {
+    if (settings.cpu)
+        return {named(make, on_cpu)};
     return {named(make, on_gpu), named(make, on_cpu), named(make, by_model), named(make, dynamic),
             named(make, {"half", spmd::Static{0.5}})};
 }
 
-void measure_spmd(const Settings &settings, Report &report, const std::string &name, std::vector<NamedWay> by_hand,
-                  const MakeSpmd &make)
+std::vector<NamedWay> ways_by_hand(const Settings &settings, std::vector<NamedWay> ways)
 {
-    const std::size_t hands = by_hand.size();
-    for (const Mode &mode : {on_gpu, on_cpu, by_model, dynamic})
-        by_hand.push_back(named(make, mode));
-    const std::vector<std::vector<double>> found = time_ways(settings, by_hand);
-    for (std::size_t i = 0; i < by_hand.size(); i++)
-        report.record(name + "/" + by_hand[i].name + "_ms", spread_of(found[i]), "ms");
-    const auto &gpu = found[hands], &cpu = found[hands + 1], &fixed = found[hands + 2], &polled = found[hands + 3];
-    report.record("over-hand/" + name, spread_of(ratios(found[0], polled)), "",
-                  "time of " + by_hand[0].name + " / its own");
-    std::vector<double> ideal;
-    for (std::size_t i = 0; i < gpu.size(); i++)
-        ideal.push_back(1 / (1 / gpu[i] + 1 / cpu[i]));
-    report.record("split-efficiency/" + name + "/static", spread_of(ratios(ideal, fixed)), "",
-                  "best possible time / its own");
-    report.record("split-efficiency/" + name + "/dynamic", spread_of(ratios(ideal, polled)), "",
-                  "best possible time / its own");
-    std::vector<double> alone;
-    for (std::size_t i = 0; i < gpu.size(); i++)
-        alone.push_back(std::min(gpu[i], cpu[i]));
-    report.record("gain/" + name, spread_of(ratios(alone, ideal)), "", "possible by both, over the faster one alone");
+    if (settings.cpu)
+        std::erase_if(ways, [](const NamedWay &way) { return way.name == "cuda"; });
+    return ways;
+}
 
-    const auto way = make(by_model);
-    way->run();
-    const double middle = spread_of(ideal).median / spread_of(cpu).median;
-    const double best = best_share(make, middle, settings.quick ? 1 : 3),
-                 said = way->last().model_p.value_or(way->last().p);
-    report.record("p-model/" + name, 100 * said, "%", "the CPU's part, as the model says");
-    report.record("p-best/" + name, 100 * best, "%", "the CPU's part, of those that were tried");
-    report.record("p-error/" + name, 100 * std::abs(said - best), "points");
+Times measure_spmd(const Settings &settings, Report &report, const std::string &name, std::vector<NamedWay> by_hand,
+                   const MakeSpmd &make)
+{
+    const std::string first = by_hand[0].name;
+    for (const Mode &mode : measured_modes(settings))
+        by_hand.push_back(named(make, mode));
+    const Times times = time_named(settings, report, name, by_hand);
+    report.record("over-hand-cpu/" + name, spread_of(ratios(times.at("openmp"), times.at("cpu"))), "",
+                  "time of openmp / its own");
+    if (settings.cpu)
+        return times;
+    report.record("over-hand/" + name, spread_of(ratios(times.at(first), times.at("dynamic"))), "",
+                  "time of " + first + " / its own");
+    record_split(report, name, times);
+    record_share(settings, report, name, times, make);
+    return times;
 }
 
 } // namespace ptsched::samples

@@ -21,8 +21,7 @@ struct Mode {
 /* What all runs of a program have in common. */
 class SpmdSettings {
 public:
-    /* @device: a file with the program's device functions. */
-    SpmdSettings(const Ranks &ranks, std::string device);
+    SpmdSettings(const Ranks &ranks, const Settings &settings);
 
     spmd::Cluster &cluster() const { return cluster_; }
     /* A job's functions that the mode has. */
@@ -37,12 +36,9 @@ public:
     }
 
 private:
-    const std::string device_;
+    const std::string device_; /* a file with the program's device functions */
     mutable spmd::Cluster cluster_;
 };
-
-/* "NAME-device.fatbin" of "NAME.fatbin", and the same of others. */
-std::string device_module(const std::string &module);
 
 /* Also says what the last run was like. */
 class SpmdWay : public RankedWay {
@@ -64,30 +60,43 @@ private:
 
 using MakeSpmd = std::function<std::unique_ptr<SpmdWay>(const Mode &)>;
 
-/* Ways in which all modes are. */
-std::vector<NamedWay> spmd_ways(const MakeSpmd &make);
+/* Ways in which all modes are, or those without a GPU. */
+std::vector<NamedWay> spmd_ways(const Settings &settings, const MakeSpmd &make);
+/* In which all devices that are to have a part take it as they are idle. */
+Mode common_mode(const Settings &settings);
+/* Of each element. */
+std::vector<double> ratios(const std::vector<double> &of, const std::vector<double> &to);
+/* By spmd on the CPU alone, and the GPU alone. */
+std::vector<NamedWay> alone_ways(const Settings &settings, const MakeSpmd &make);
+/* Without those of GPUs, if there is to be none. */
+std::vector<NamedWay> ways_by_hand(const Settings &settings, std::vector<NamedWay> ways);
 /*
- * Records how long the ways by hand and those by spmd take, and what comes of that: over-hand/@name (beside the first
- * by hand), split-efficiency/@name/static and /dynamic, gain/@name, p-model/@name, p-best/@name and p-error/@name, for
- * which it tries CPU's shares around the best that the rates of both alone say.
+ * Records how long the ways by hand and those by spmd take, and what comes of that: over-hand-cpu/@name (beside
+ * OpenMP), and, with a GPU, over-hand/@name (beside the first by hand), split-efficiency/@name/static and /dynamic,
+ * gain/@name, p-model/@name, p-best/@name and p-error/@name, for which it tries CPU's shares around the best that the
+ * rates of both alone say. Returns the times.
  */
-void measure_spmd(const Settings &settings, Report &report, const std::string &name, std::vector<NamedWay> by_hand,
-                  const MakeSpmd &make);
+Times measure_spmd(const Settings &settings, Report &report, const std::string &name, std::vector<NamedWay> by_hand,
+                   const MakeSpmd &make);
 
-/* Checks a small problem, by hand and by spmd, and measures a large one. @ways, @make: of a problem. */
+/*
+ * Checks a small problem, by hand and by spmd, and measures a large one, unless a check is all that is asked for; then
+ * there are no times. @ways, @make: of a problem.
+ */
 template <typename Problem, typename Shape, typename Ways, typename Make>
-void check_and_measure_spmd(const Ranks &ranks, const Settings &settings, Report &report, const std::string &name,
-                            const Shape &small, const Shape &large, const Ways &ways, const Make &make)
+Times check_and_measure_spmd(const Ranks &ranks, const Settings &settings, Report &report, const std::string &name,
+                             const Shape &small, const Shape &large, const Ways &ways, const Make &make)
 {
     {
         Problem few(ranks, small);
-        check_ways(ways(few));
-        check_ways(spmd_ways([&](const Mode &mode) { return make(few, mode); }));
+        check_ways(ways_by_hand(settings, ways(few)));
+        check_ways(spmd_ways(settings, [&](const Mode &mode) { return make(few, mode); }));
     }
     if (settings.check)
-        return;
+        return {};
     Problem many(ranks, large);
-    measure_spmd(settings, report, name, ways(many), [&](const Mode &mode) { return make(many, mode); });
+    return measure_spmd(settings, report, name, ways_by_hand(settings, ways(many)),
+                        [&](const Mode &mode) { return make(many, mode); });
 }
 
 } // namespace ptsched::samples

@@ -24,18 +24,18 @@ private:
     static int number_of(const Ranks &ranks)
     {
         int gpus = 0;
-        driver::check(cuInit(0));
-        driver::check(cuDeviceGetCount(&gpus));
+        driver::check(driver::cuInit(0));
+        driver::check(driver::cuDeviceGetCount(&gpus));
         if (!gpus)
-            throw Error("there is no GPU");
+            throw Error("there is no GPU: --cpu measures without one");
         return ranks.rank_here() % gpus;
     }
     static unsigned count_multiprocessors()
     {
         CUdevice device = 0;
         int count = 0;
-        driver::check(cuCtxGetDevice(&device));
-        driver::check(cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+        driver::check(driver::cuCtxGetDevice(&device));
+        driver::check(driver::cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
         return static_cast<unsigned>(count);
     }
 

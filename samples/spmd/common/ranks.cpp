@@ -2,6 +2,7 @@
 #include "samples/spmd/common/ranks.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <omp.h>
 #include <thread>
@@ -25,15 +26,33 @@ Ranks::Ranks(int argc, char **argv)
 
 Ranks::~Ranks()
 {
-    MPI_Finalize();
+    if (ends_mpi_)
+        MPI_Finalize();
+}
+
+/* MPI's own barrier tries again and again, on a core that another rank may need. */
+void Ranks::meet() const
+{
+    if (!is_patient_) {
+        MPI_Barrier(comm_);
+        return;
+    }
+    MPI_Request all_here = MPI_REQUEST_NULL;
+    int are_here = 0;
+    MPI_Ibarrier(comm_, &all_here);
+    while (MPI_Test(&all_here, &are_here, MPI_STATUS_IGNORE), !are_here)
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
 int run_ranks(const Ranks &ranks, int argc, char **argv, const std::string &name, const std::string &what,
-              const std::function<void(const Settings &, Report &)> &run, const std::vector<Choice> &choices)
+              const std::function<void(const Settings &, Report &)> &run, std::vector<Choice> choices)
 {
+    bool cpu = false;
+    choices.push_back({"--cpu", nullptr, "no GPU has a part: there need not be one", {}, nullptr, &cpu});
     if (!ranks.is_first() && !std::freopen("/dev/null", "w", stdout))
         return 1;
-    const auto run_one = [&](const Settings &settings, Report &report) {
+    const auto run_one = [&](Settings settings, Report &report) {
+        settings.cpu = cpu;
         run(settings, report);
         if (!ranks.is_first())
             report.clear();

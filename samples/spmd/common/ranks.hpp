@@ -45,13 +45,16 @@ template <> inline MPI_Datatype mpi_type<char>()
     return MPI_CHAR;
 }
 
-/* One in a process, for as long as it uses MPI. */
+/* One in a process, for as long as it uses MPI; and others that it says. */
 class Ranks {
 public:
     Ranks(int argc, char **argv);
     ~Ranks();
     Ranks(const Ranks &) = delete;
     Ranks &operator=(const Ranks &) = delete;
+    /* The same ranks, or this one alone, with a thread each, of which none takes a core's time while it waits. */
+    static Ranks with_one_thread(const Ranks &all) { return {all, all.comm_, all.rank_, all.count_}; }
+    static Ranks alone(const Ranks &all) { return {all, MPI_COMM_SELF, 0, 1}; }
 
     int rank() const { return rank_; }
     int count() const { return count_; }
@@ -59,17 +62,19 @@ public:
     /* Of those on this host: each takes a GPU, and its part of the cores. */
     int rank_here() const { return rank_here_; }
     unsigned threads() const { return threads_; }
+    /* 0: as many as there is room for. */
+    unsigned said_threads() const { return is_patient_ ? threads_ : 0; }
     Share share(std::size_t all) const
     {
         return share_of(all, static_cast<std::size_t>(count_), static_cast<std::size_t>(rank_));
     }
 
-    void meet() const { MPI_Barrier(MPI_COMM_WORLD); }
+    MPI_Comm comm() const { return comm_; }
+    void meet() const;
     /* Of each element, that of all ranks comes to be in the place of each rank's. */
     template <typename T> void add_up(std::span<T> values) const
     {
-        MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), mpi_type<T>(), MPI_SUM,
-                      MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), mpi_type<T>(), MPI_SUM, comm_);
     }
     /* The shares of @all records of so many elements, to the first rank: one behind the other. */
     template <typename T> void gather(std::span<const T> own, std::size_t all, std::size_t elements, T *to) const
@@ -84,11 +89,18 @@ public:
             places.push_back(static_cast<int>(share.first));
         }
         MPI_Gatherv(own.data(), static_cast<int>(own.size() / elements), record, to, counts.data(), places.data(),
-                    record, 0, MPI_COMM_WORLD);
+                    record, 0, comm_);
         MPI_Type_free(&record);
     }
 
 private:
+    Ranks(const Ranks &all, MPI_Comm comm, int rank, int count)
+        : comm_(comm), is_patient_(true), ends_mpi_(false), rank_(rank), count_(count), rank_here_(all.rank_here_)
+    {
+    }
+
+    MPI_Comm comm_ = MPI_COMM_WORLD;
+    const bool is_patient_ = false, ends_mpi_ = true;
     int rank_ = 0, count_ = 1, rank_here_ = 0;
     unsigned threads_ = 1;
 };
@@ -120,9 +132,9 @@ private:
     const Ranks &ranks_;
 };
 
-/* As run_program(). The first rank alone says something and writes a file; an error of one ends all. */
+/* As run_program(), with --cpu. The first rank alone says something and writes a file; an error of one ends all. */
 int run_ranks(const Ranks &ranks, int argc, char **argv, const std::string &name, const std::string &what,
-              const std::function<void(const Settings &, Report &)> &run, const std::vector<Choice> &choices);
+              const std::function<void(const Settings &, Report &)> &run, std::vector<Choice> choices);
 
 } // namespace ptsched::samples
 

@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     return run_ranks(ranks, argc, argv, "prs-dgemm", "Multiplies matrices of doubles.",
                      [&](const Settings &settings, Report &report) {
                          const dgemm::OnGpu on_gpu(settings);
-                         const SpmdSettings spmd(ranks, device_module(settings.module));
+                         const SpmdSettings spmd(ranks, settings);
                          const auto make = [&](dgemm::Problem &problem, const Mode &mode) {
                              return dgemm::by_spmd(problem, spmd, on_gpu, mode);
                          };

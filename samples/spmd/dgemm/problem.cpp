@@ -21,7 +21,7 @@ double b_at(std::size_t place)
 
 OnGpu::OnGpu(const Settings &settings) : kernel_(settings.module, "multiply")
 {
-    if (settings.hand.empty())
+    if (settings.hand.empty() || settings.cpu)
         return;
     library_.emplace(settings.hand);
     by_blas_ = library_->find<std::remove_pointer_t<decltype(by_blas_)>>("blas_multiply");

@@ -11,7 +11,7 @@ int main(int argc, char **argv)
     unsigned rows = 35000, columns = 10000;
     return run_ranks(ranks, argc, argv, "prs-gemv", "Multiplies a matrix and a vector of floats.",
                      [&](const Settings &settings, Report &report) {
-                         const SpmdSettings spmd(ranks, device_module(settings.module));
+                         const SpmdSettings spmd(ranks, settings);
                          const auto make = [&](gemv::Problem &problem, const Mode &mode) {
                              return gemv::by_spmd(problem, spmd, mode);
                          };

@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     return run_ranks(
         ranks, argc, argv, "prs-gmm", "Fits a mixture of Gaussians to points.",
         [&](const Settings &settings, Report &report) {
-            const SpmdSettings spmd(ranks, device_module(settings.module));
+            const SpmdSettings spmd(ranks, settings);
             const auto make = [&](gmm::Problem &problem, const Mode &mode) {
                 return gmm::by_spmd(problem, spmd, mode);
             };

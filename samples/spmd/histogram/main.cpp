@@ -11,7 +11,7 @@ int main(int argc, char **argv)
     unsigned millions = 1024;
     return run_ranks(ranks, argc, argv, "prs-histogram", "Counts numbers by ranges.",
                      [&](const Settings &settings, Report &report) {
-                         const SpmdSettings spmd(ranks, device_module(settings.module));
+                         const SpmdSettings spmd(ranks, settings);
                          const auto make = [&](histogram::Problem &problem, const Mode &mode) {
                              return histogram::by_spmd(problem, spmd, mode);
                          };

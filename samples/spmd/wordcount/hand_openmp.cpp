@@ -92,7 +92,7 @@ template <typename Function> void each_entry(const std::vector<char> &from, cons
 
 class ByOpenmp : public RankedWay {
 public:
-    explicit ByOpenmp(Problem &problem) : RankedWay(problem.ranks), problem_(problem) {}
+    ByOpenmp(Problem &problem, unsigned threads) : RankedWay(problem.ranks), problem_(problem), threads_(threads) {}
     void check_result() override { problem_.check(counts_, "by MPI and OpenMP"); }
 
     void compute() override
@@ -115,7 +115,7 @@ private:
     std::vector<std::vector<char>> count_own() const
     {
         const std::string_view text = problem_.text();
-        const std::size_t threads = ranks().threads(), count = static_cast<std::size_t>(ranks().count());
+        const std::size_t threads = threads_, count = static_cast<std::size_t>(ranks().count());
         std::vector<Table> tables(threads), merged(threads);
         std::vector<std::vector<std::vector<char>>> packed(threads, std::vector<std::vector<char>>(count));
 #pragma omp parallel num_threads(threads)
@@ -157,12 +157,12 @@ private:
             sizes.push_back(static_cast<int>(some.size()));
             sent.insert(sent.end(), some.begin(), some.end());
         }
-        MPI_Alltoall(sizes.data(), 1, MPI_INT, from.data(), 1, MPI_INT, MPI_COMM_WORLD);
+        MPI_Alltoall(sizes.data(), 1, MPI_INT, from.data(), 1, MPI_INT, ranks().comm());
         std::exclusive_scan(sizes.begin(), sizes.end(), places.begin(), 0);
         std::exclusive_scan(from.begin(), from.end(), from_places.begin(), 0);
         std::vector<char> received(static_cast<std::size_t>(from_places.back() + from.back()));
         MPI_Alltoallv(sent.data(), sizes.data(), places.data(), MPI_CHAR, received.data(), from.data(),
-                      from_places.data(), MPI_CHAR, MPI_COMM_WORLD);
+                      from_places.data(), MPI_CHAR, ranks().comm());
         return received;
     }
 
@@ -171,22 +171,23 @@ private:
         const auto count = static_cast<std::size_t>(ranks().count());
         const int size = static_cast<int>(own.size());
         std::vector<int> sizes(count), places(count);
-        MPI_Gather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+        MPI_Gather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, ranks().comm());
         std::exclusive_scan(sizes.begin(), sizes.end(), places.begin(), 0);
         std::vector<char> all(static_cast<std::size_t>(places.back() + sizes.back()));
-        MPI_Gatherv(own.data(), size, MPI_CHAR, all.data(), sizes.data(), places.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
+        MPI_Gatherv(own.data(), size, MPI_CHAR, all.data(), sizes.data(), places.data(), MPI_CHAR, 0, ranks().comm());
         return all;
     }
 
     Problem &problem_;
+    const std::size_t threads_;
     Counts counts_;
 };
 
 } // namespace
 
-std::unique_ptr<Way> by_openmp(Problem &problem)
+std::unique_ptr<Way> by_openmp(Problem &problem, unsigned threads)
 {
-    return std::make_unique<ByOpenmp>(problem);
+    return std::make_unique<ByOpenmp>(problem, threads ? threads : problem.ranks.threads());
 }
 
 } // namespace ptsched::samples::wordcount

@@ -66,8 +66,8 @@ private:
     Counts expected_;
 };
 
-std::unique_ptr<Way> by_openmp(Problem &problem);
-std::unique_ptr<Way> in_sequence(Problem &problem);
+/* @threads: of each rank; 0: as the ranks have. */
+std::unique_ptr<Way> by_openmp(Problem &problem, unsigned threads = 0);
 std::unique_ptr<SpmdWay> by_spmd(Problem &problem, const SpmdSettings &settings, const Mode &mode);
 
 } // namespace ptsched::samples::wordcount
