@@ -195,13 +195,20 @@ bench-arena: ## programs with pointers on both sides, by hand and otherwise, on 
 	@set -e; for program in $(ARENA_BENCHES); do $$program $(BENCH); done
 
 .PHONY: bench-spmd
-bench-spmd: ## map and reduce, by hand and by libptsched-spmd, on a real NVIDIA GPU (BENCH="--quick --json FILE", MPIRUN="mpirun -np 2")
+bench-spmd: ## map and reduce, by hand and by libptsched-spmd, on a real NVIDIA GPU or with --cpu (BENCH="--quick --json FILE", MPIRUN="mpirun -np 2")
+ifeq ($(filter --cpu,$(BENCH)),)
 	@scripts/with-gpu /bin/true
 	@$(MAKE) bench-spmd-parts
+else
+	@$(MAKE) $(SPMD_BENCHES) $(B)/samples/spmd-summary
+endif
 	@set -e; for program in $(SPMD_BENCHES); do $(MPIRUN) $$program $(BENCH); done
+	@set -e; $(call spmd_weak,$(SPMD_WEAK_RANKS),--cpu)
+	@set -e; $(call spmd_weak,$(if $(filter --cpu,$(BENCH)),,$(SPMD_WEAK_GPUS)),)
+	@$(B)/samples/spmd-summary $(BENCH)
 
 .PHONY: bench-spmd-parts
-bench-spmd-parts: $(SPMD_BENCHES) $(SPMD_BENCH_PARTS)
+bench-spmd-parts: $(SPMD_BENCHES) $(B)/samples/spmd-summary $(SPMD_BENCH_PARTS)
 
 .PHONY: bench-arena-parts
 bench-arena-parts: $(ARENA_BENCHES) $(ARENA_BENCH_PARTS)

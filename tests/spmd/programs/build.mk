@@ -7,7 +7,7 @@ $(B)/obj/tests/spmd/programs/main.cpp.o: CPPFLAGS += -DSPMD_PROGRAMS='"$(SPMD_PR
 $(B)/obj/tests/spmd/programs/main.cpp.o: samples/spmd/build.mk
 
 $(B)/tests/spmd-programs: $(B)/obj/tests/spmd/programs/main.cpp.o $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so \
-		$(if $(SPMD_PROGRAMS_ARE_BUILT),$(SPMD_PROGRAMS:%=$(B)/samples/spmd-%) $(SPMD_WITH_KERNELS:%=$(B)/vgpu/spmd-%.so) $(SPMD_WITH_DEVICE:%=$(B)/vgpu/spmd-%-device.so))
+		$(if $(SPMD_PROGRAMS_ARE_BUILT),$(SPMD_PROGRAMS:%=$(B)/samples/spmd-%) $(B)/samples/spmd-summary $(SPMD_WITH_KERNELS:%=$(B)/vgpu/spmd-%.so) $(SPMD_WITH_DEVICE:%=$(B)/vgpu/spmd-%-device.so))
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^)
 
