@@ -78,13 +78,15 @@ std::vector<std::uint32_t> sorted_places(const KeyOrder &order, const Column &ke
     std::vector<Place> places(keys.size());
     for (std::uint32_t i = 0; i < places.size(); i++)
         places[i] = {order.prefix(keys[i]), i};
-    std::sort(places.begin(), places.end(), [&](const Place &a, const Place &b) {
+    const auto is_before = [&](const Place &a, const Place &b) {
         if (a.prefix != b.prefix)
             return a.prefix < b.prefix;
         if (order.before(keys[a.at], keys[b.at]))
             return true;
         return !order.before(keys[b.at], keys[a.at]) && a.at < b.at;
-    });
+    };
+    if (!std::is_sorted(places.begin(), places.end(), is_before))
+        std::sort(places.begin(), places.end(), is_before);
     std::vector<std::uint32_t> order_of(places.size());
     std::transform(places.begin(), places.end(), order_of.begin(), [](const Place &place) { return place.at; });
     return order_of;

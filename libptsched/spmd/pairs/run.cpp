@@ -4,12 +4,17 @@
 #include "libptsched/spmd/pairs/table.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace ptsched::spmd {
 namespace {
 
 /* Small enough that a merge has one of each run in memory, large enough for a disk. */
 constexpr std::size_t chunk_bytes = 512 << 10;
+/* Of what need not be copied to be less. */
+constexpr std::size_t most_chunk_bytes = 4 << 20;
+/* On average: a message, or a piece of a file, costs as much as some copies. */
+constexpr std::size_t least_chunk_bytes = 16 << 10;
 
 } // namespace
 
@@ -146,15 +151,25 @@ void Combined::add(std::string_view value)
         program_.combine_strings(string_, value);
 }
 
-Run make_run(const Program &program, const std::shared_ptr<Spill> &spill, const Pairs &pairs, std::uint64_t place,
-             bool combine)
+std::vector<Run> make_runs(const Program &program, const std::shared_ptr<Spill> &spill, Pairs &&pairs,
+                           std::uint64_t place, std::uint32_t buckets)
 {
-    RunWriter writer(spill, program.key_width, program.value_width, place);
     const std::vector<std::uint32_t> places = sorted_places(KeyOrder(program), pairs.keys);
+    std::vector<Run> runs;
+    if (buckets == 1 && !program.combines() && pairs.bytes() <= most_chunk_bytes &&
+        std::is_sorted(places.begin(), places.end())) {
+        runs.push_back({.place = place});
+        runs[0].chunks.emplace_back(spill, std::move(pairs));
+        return runs;
+    }
+    std::vector<RunWriter> writers;
+    for (std::uint32_t i = 0; i < buckets; i++)
+        writers.emplace_back(spill, program.key_width, program.value_width, place);
     Combined combined(program);
     for (std::size_t i = 0; i < places.size();) {
         const std::string_view key = pairs.keys[places[i]];
-        if (!combine) {
+        RunWriter &writer = writers[buckets > 1 ? bucket_of(key, buckets) : 0];
+        if (!program.combines()) {
             writer.append(key, pairs.values[places[i++]]);
             continue;
         }
@@ -163,7 +178,33 @@ Run make_run(const Program &program, const std::shared_ptr<Spill> &spill, const 
             combined.add(pairs.values[places[i]]);
         writer.append(key, combined.value());
     }
-    return writer.finish();
+    for (RunWriter &writer : writers)
+        runs.push_back(writer.finish());
+    return runs;
+}
+
+std::optional<Run> joined(const KeyOrder &order, std::vector<Run> &runs)
+{
+    std::erase_if(runs, [](const Run &run) { return run.chunks.empty(); });
+    std::sort(runs.begin(), runs.end(), [&](const Run &a, const Run &b) {
+        return order.before(a.chunks.front().first_key(), b.chunks.front().first_key());
+    });
+    std::uint64_t bytes = 0, chunks = 0;
+    for (std::size_t i = 0; i < runs.size(); i++) {
+        if (i > 0 && !order.before(runs[i - 1].chunks.back().last_key(), runs[i].chunks.front().first_key()))
+            return std::nullopt;
+        bytes += runs[i].bytes();
+        chunks += runs[i].chunks.size();
+    }
+    if (runs.empty() || (runs.size() > 1 && bytes < chunks * least_chunk_bytes))
+        return std::nullopt;
+    Run all = std::move(runs.front());
+    for (std::size_t i = 1; i < runs.size(); i++) {
+        all.place = std::min(all.place, runs[i].place);
+        std::move(runs[i].chunks.begin(), runs[i].chunks.end(), std::back_inserter(all.chunks));
+    }
+    runs.clear();
+    return all;
 }
 
 Run merge_runs(const Program &program, const std::shared_ptr<Spill> &spill, std::vector<Run> runs, bool combine)
@@ -173,8 +214,10 @@ Run merge_runs(const Program &program, const std::shared_ptr<Spill> &spill, std:
         place = std::min(place, run.place);
     if (runs.size() == 1)
         return std::move(runs.front());
-    RunWriter writer(spill, program.key_width, program.value_width, place);
     const KeyOrder order(program);
+    if (std::optional<Run> all = joined(order, runs))
+        return std::move(*all);
+    RunWriter writer(spill, program.key_width, program.value_width, place);
     Merge merge(order, std::move(runs));
     Combined combined(program);
     std::string key;
@@ -196,17 +239,6 @@ Run merge_runs(const Program &program, const std::shared_ptr<Spill> &spill, std:
 std::uint32_t bucket_of(std::string_view key, std::uint32_t buckets)
 {
     return static_cast<std::uint32_t>(((hash_of(key) >> 32) * buckets) >> 32);
-}
-
-std::vector<Pairs> in_buckets(const Pairs &pairs, std::uint32_t buckets)
-{
-    std::vector<Pairs> result;
-    result.reserve(buckets);
-    for (std::uint32_t i = 0; i < buckets; i++)
-        result.emplace_back(pairs.keys.width(), pairs.values.width());
-    for (std::size_t i = 0; i < pairs.size(); i++)
-        result[bucket_of(pairs.keys[i], buckets)].append(pairs.keys[i], pairs.values[i]);
-    return result;
 }
 
 } // namespace ptsched::spmd

@@ -7,6 +7,7 @@
 #include "libptsched/spmd/pairs/spill.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace ptsched::spmd {
@@ -85,18 +86,21 @@ private:
 };
 
 /*
- * One run of pairs in any order, with one value for each key where @combine says so: then the program does combine.
- * Values of a key keep their order.
+ * A run for each of @buckets of pairs in any order, with one value for each key if the program combines. Values of a
+ * key keep their order.
  */
-Run make_run(const Program &program, const std::shared_ptr<Spill> &spill, const Pairs &pairs, std::uint64_t place,
-             bool combine);
-/* The same of runs. Its place is that of the first one. */
+std::vector<Run> make_runs(const Program &program, const std::shared_ptr<Spill> &spill, Pairs &&pairs,
+                           std::uint64_t place, std::uint32_t buckets);
+/*
+ * The same pairs as one run, without a copy, if all keys of each run come before those of the next, in whatever order,
+ * and its chunks are worth being sent as they are; else they stay. Its place is that of the first one.
+ */
+std::optional<Run> joined(const KeyOrder &order, std::vector<Run> &runs);
+/* One run of several, which have one value for each key if @combine says so, and then it has. Its place is likewise. */
 Run merge_runs(const Program &program, const std::shared_ptr<Spill> &spill, std::vector<Run> runs, bool combine);
 
 /* Which of @buckets a key belongs to. */
 std::uint32_t bucket_of(std::string_view key, std::uint32_t buckets);
-/* @pairs by buckets. */
-std::vector<Pairs> in_buckets(const Pairs &pairs, std::uint32_t buckets);
 
 } // namespace ptsched::spmd
 

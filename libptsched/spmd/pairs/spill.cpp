@@ -92,6 +92,10 @@ void Spill::forget(std::uint64_t at, std::size_t bytes)
 Chunk::Chunk(std::shared_ptr<Spill> spill, Pairs pairs)
     : spill_(std::move(spill)), size_(pairs.size()), bytes_(pairs.bytes()), pairs_(std::move(pairs))
 {
+    if (size_ > 0) {
+        first_key_ = pairs_.keys[0];
+        last_key_ = pairs_.keys[size_ - 1];
+    }
     const std::size_t wanted = pairs_.footprint();
     if (spill_->reserve(wanted)) {
         reserved_ = wanted;
@@ -118,6 +122,8 @@ Chunk &Chunk::operator=(Chunk &&other) noexcept
     std::swap(at_, other.at_);
     std::swap(packed_, other.packed_);
     std::swap(pairs_, other.pairs_);
+    std::swap(first_key_, other.first_key_);
+    std::swap(last_key_, other.last_key_);
     return *this;
 }
 

@@ -55,6 +55,9 @@ public:
 
     std::size_t size() const { return size_; }
     std::size_t bytes() const { return bytes_; }
+    /* Also when they have been taken. */
+    std::string_view first_key() const { return first_key_; }
+    std::string_view last_key() const { return last_key_; }
     /* It has none then. */
     Pairs take();
 
@@ -66,6 +69,7 @@ private:
     std::size_t reserved_ = 0;          /* of the memory for pairs */
     std::uint64_t at_ = 0, packed_ = 0; /* in the file; 0 bytes: it is in memory */
     Pairs pairs_;
+    std::string first_key_, last_key_;
 };
 
 } // namespace ptsched::spmd

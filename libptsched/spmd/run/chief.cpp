@@ -139,7 +139,10 @@ void Chief::begin()
     if (!work_.input.empty())
         master_->add({0, work_.input.bytes()});
     stage_ = Stage::map;
-    const std::uint64_t buckets = link_.ranks() * std::clamp<std::uint64_t>(member_.workers().threads(), 1, 8);
+    /* What is only to be put in order is so already where blocks make keys of their own. */
+    const bool is_map_alone = !work_.program.combines() && !work_.program.reduce;
+    const std::uint64_t buckets =
+        link_.ranks() * std::clamp<std::uint64_t>(is_map_alone ? 1 : member_.workers().threads(), 1, 8);
     send_all({.tag = Tag::begin, .run = run_, .a = buckets}, as_text(parameters_));
     check_mapped();
 }
@@ -255,7 +258,8 @@ std::map<std::uint32_t, Run> Chief::take_results()
 void Chief::finish(const Pairs *whole)
 {
     Pairs some(work_.program.key_width, work_.program.value_width);
-    for (std::size_t i = 0; whole && i < whole->size();) {
+    const bool is_wanted = whole && alive().size() > 1;
+    for (std::size_t i = 0; is_wanted && i < whole->size();) {
         some.clear();
         for (; i < whole->size() && some.bytes() < message_bytes; i++)
             some.append(whole->keys[i], whole->values[i]);

@@ -208,34 +208,30 @@ void PartitionMap::mapped(const Given &given, const std::shared_ptr<const void> 
     static_cast<void>(keeper);
     if (error || pairs.empty())
         return end_piece(given, std::move(error));
-    auto settle_them = [this, given](const Pairs &all) {
+    auto settle_them = [this, given](Pairs &&all) {
         std::exception_ptr wrong;
         try {
-            settle(all, given.range.begin);
+            settle(std::move(all), given.range.begin);
         } catch (...) {
             wrong = std::current_exception();
         }
         end_piece(given, std::move(wrong));
     };
     if (!mappers_[given.device].engine->is_gpu())
-        return settle_them(pairs);
+        return settle_them(std::move(pairs));
     setting_.workers.give(
-        [all = std::make_shared<Pairs>(std::move(pairs)), settle_them](unsigned) { settle_them(*all); });
+        [all = std::make_shared<Pairs>(std::move(pairs)), settle_them](unsigned) { settle_them(std::move(*all)); });
 }
 
-void PartitionMap::settle(const Pairs &pairs, std::uint64_t place)
+void PartitionMap::settle(Pairs &&pairs, std::uint64_t place)
 {
-    const Program &program = setting_.program();
-    std::vector<Pairs> buckets = in_buckets(pairs, setting_.buckets);
-    for (std::uint32_t i = 0; i < buckets.size(); i++) {
-        if (buckets[i].empty())
-            continue;
-        Run run = make_run(program, setting_.spill, buckets[i], place, program.combines());
-        const Guard guard(mutex_);
-        runs_[i].push_back(std::move(run));
-    }
+    const std::size_t count = pairs.size();
+    std::vector<Run> made = make_runs(setting_.program(), setting_.spill, std::move(pairs), place, setting_.buckets);
     const Guard guard(mutex_);
-    pairs_ += pairs.size();
+    for (std::uint32_t i = 0; i < made.size(); i++)
+        if (!made[i].chunks.empty())
+            runs_[i].push_back(std::move(made[i]));
+    pairs_ += count;
 }
 
 void PartitionMap::end_piece(const Given &given, std::exception_ptr error)
@@ -297,7 +293,7 @@ void PartitionMap::collected(Pairs &&pairs, std::exception_ptr error)
 {
     try {
         if (!error && !pairs.empty())
-            settle(pairs, range_.begin);
+            settle(std::move(pairs), range_.begin);
     } catch (...) {
         error = std::current_exception();
     }

@@ -91,7 +91,7 @@ private:
     void give(const Given &given);
     void fetch_and_start(const Given &given);
     void mapped(const Given &given, const std::shared_ptr<const void> &keeper, Pairs &&pairs, std::exception_ptr error);
-    void settle(const Pairs &pairs, std::uint64_t place);
+    void settle(Pairs &&pairs, std::uint64_t place);
     void end_piece(const Given &given, std::exception_ptr error);
     void collect();
     void collected(Pairs &&pairs, std::exception_ptr error);

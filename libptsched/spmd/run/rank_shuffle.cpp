@@ -166,8 +166,7 @@ void RankRun::make_output(std::vector<Run> runs)
 {
     const double begin = watch_.now();
     if (work_.output.path.empty()) {
-        for_each_pair(work_.program, std::move(runs),
-                      [this](std::string_view key, std::string_view value) { pairs_.append(key, value); });
+        append_all(work_.program, std::move(runs), pairs_);
     } else {
         if (!work_.format)
             throw Error("Job::format has to say how keys and values of these types are written to " + path() +

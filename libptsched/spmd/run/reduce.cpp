@@ -89,8 +89,11 @@ std::string name_of_key(const Program &program, std::string_view key)
 
 Run reduce_runs(const Program &program, const std::shared_ptr<Spill> &spill, std::vector<Run> runs)
 {
-    RunWriter writer(spill, program.key_width, program.value_width, 0);
     const KeyOrder order(program);
+    if (!program.combines() && !program.reduce)
+        if (std::optional<Run> all = joined(order, runs))
+            return std::move(*all);
+    RunWriter writer(spill, program.key_width, program.value_width, 0);
     Merge merge(order, std::move(runs));
     Reducer reducer(program, writer);
     while (!merge.at_end()) {
@@ -109,6 +112,15 @@ void for_each_pair(const Program &program, std::vector<Run> runs,
     const KeyOrder order(program);
     for (Merge merge(order, std::move(runs)); !merge.at_end(); merge.next())
         each(merge.key(), merge.value());
+}
+
+void append_all(const Program &program, std::vector<Run> runs, Pairs &to)
+{
+    std::optional<Run> all = joined(KeyOrder(program), runs);
+    for (std::size_t i = 0; all && i < all->chunks.size(); i++)
+        to.append(all->chunks[i].take());
+    for_each_pair(program, std::move(runs),
+                  [&to](std::string_view key, std::string_view value) { to.append(key, value); });
 }
 
 } // namespace ptsched::spmd

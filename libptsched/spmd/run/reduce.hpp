@@ -19,6 +19,9 @@ Run reduce_runs(const Program &program, const std::shared_ptr<Spill> &spill, std
 void for_each_pair(const Program &program, std::vector<Run> runs,
                    const std::function<void(std::string_view key, std::string_view value)> &each);
 
+/* Appends every pair of several runs, in the order of keys. */
+void append_all(const Program &program, std::vector<Run> runs, Pairs &to);
+
 /* A key as errors name it. */
 std::string name_of_key(const Program &program, std::string_view key);
 

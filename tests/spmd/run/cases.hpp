@@ -19,6 +19,7 @@ std::vector<tap::Case> job_cases();
 std::vector<tap::Case> output_cases();
 std::vector<tap::Case> failure_cases();
 std::vector<tap::Case> device_cases();
+std::vector<tap::Case> run_cases();
 
 /* Ranks of this process, with two threads each. */
 spmd::Options of_ranks(unsigned ranks);

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/* Runs of pairs in order, and what becomes of several. */
+#include "libptsched/spmd/pairs/run.hpp"
+#include "tests/spmd/run/cases.hpp"
+
+#include <array>
+
+using namespace test;
+
+namespace {
+
+using Key = std::uint32_t;
+
+spmd::Program numbered()
+{
+    spmd::Program program;
+    program.key_width = sizeof(Key);
+    program.value_width = spmd::any_width;
+    program.order = spmd::Order::unsigned_numbers;
+    return program;
+}
+
+std::string value_of(Key key)
+{
+    return std::string(1000, static_cast<char>('a' + key % 26)) + std::to_string(key);
+}
+
+/* Of keys from @first on. @memory: of bytes that stay out of files. */
+class Runs {
+public:
+    explicit Runs(std::size_t memory = std::size_t{1} << 30)
+        : spill_(std::make_shared<spmd::Spill>(memory, folder_.path()))
+    {
+    }
+    void add(Key first, Key count)
+    {
+        spmd::RunWriter writer(spill_, program_.key_width, program_.value_width, runs_.size());
+        for (Key key = first; key < first + count; key++)
+            writer.append({reinterpret_cast<const char *>(&key), sizeof key}, value_of(key));
+        runs_.push_back(writer.finish());
+    }
+    std::optional<spmd::Run> join() { return spmd::joined(spmd::KeyOrder(program_), runs_); }
+    spmd::Run merge() { return spmd::merge_runs(program_, spill_, std::move(runs_), false); }
+    std::size_t count() const { return runs_.size(); }
+    /* Are these the keys of the run, with their values? */
+    bool has(spmd::Run run, std::vector<Key> keys) const
+    {
+        std::vector<spmd::Run> one;
+        one.push_back(std::move(run));
+        const spmd::KeyOrder order(program_);
+        std::vector<Key> found;
+        for (spmd::Merge merge(order, std::move(one)); !merge.at_end(); merge.next()) {
+            Key key = 0;
+            std::memcpy(&key, merge.key().data(), sizeof key);
+            found.push_back(key);
+            if (merge.value() != value_of(key))
+                return false;
+        }
+        return found == keys;
+    }
+
+private:
+    const Folder folder_;
+    const spmd::Program program_ = numbered();
+    std::shared_ptr<spmd::Spill> spill_;
+    std::vector<spmd::Run> runs_;
+};
+
+std::vector<Key> keys_to(Key end)
+{
+    std::vector<Key> keys(end);
+    for (Key i = 0; i < end; i++)
+        keys[i] = i;
+    return keys;
+}
+
+void runs_behind_one_another_are_joined()
+{
+    for (const std::size_t memory : {std::size_t{1} << 30, std::size_t{1} << 20}) {
+        Runs runs(memory);
+        runs.add(2000, 1000);
+        runs.add(0, 1000);
+        runs.add(3000, 0);
+        runs.add(1000, 1000);
+        std::optional<spmd::Run> all = runs.join();
+        if (!CHECK(all.has_value()))
+            return;
+        CHECK_EQ(all->place, std::uint64_t{0});
+        CHECK_EQ(all->size(), std::uint64_t{3000});
+        CHECK(runs.has(std::move(*all), keys_to(3000)));
+    }
+}
+
+/* A key that two runs have is in both, the values of the one that came first before the other's. */
+void others_are_merged()
+{
+    Runs runs;
+    runs.add(0, 1000);
+    runs.add(999, 1000);
+    CHECK(!runs.join().has_value());
+    CHECK_EQ(runs.count(), std::size_t{2});
+    std::vector<Key> keys = keys_to(1999);
+    keys.insert(keys.begin() + 999, 999);
+    CHECK(runs.has(runs.merge(), keys));
+}
+
+/* What is small is copied, so that messages are not. */
+void small_ones_are_merged()
+{
+    Runs runs;
+    for (Key i = 0; i < 100; i++)
+        runs.add(i, 1);
+    CHECK(!runs.join().has_value());
+    spmd::Run run = runs.merge();
+    CHECK_EQ(run.chunks.size(), std::size_t{1});
+    CHECK(runs.has(std::move(run), keys_to(100)));
+}
+
+/* Map alone, in the order of the input, in the other, and with pairs in files: all rows are there, in order. */
+void rows_need_no_merge()
+{
+    using Row = std::array<double, 1000>;
+    std::vector<Row> rows(500);
+    for (std::size_t i = 0; i < rows.size(); i++)
+        rows[i].fill(static_cast<double>(i));
+    for (const unsigned ranks : {1U, 3U})
+        for (const bool is_reversed : {false, true})
+            for (const std::size_t memory : {std::size_t{0}, std::size_t{1} << 20}) {
+                spmd::Job<Key, Row> job;
+                job.input = spmd::Input::memory(std::span<const Row>(rows));
+                job.block_bytes = 20 * sizeof(Row);
+                job.cpu.map = [](const spmd::Block &block, auto &out) {
+                    for (std::uint64_t i = 0; i < block.records; i++)
+                        out(static_cast<Key>(block.first + i), block.as<Row>()[i]);
+                };
+                if (is_reversed)
+                    job.cpu.compare = [](Key a, Key b) { return b < a; };
+                spmd::Options options = of_ranks(ranks);
+                options.memory = memory;
+                const auto result = spmd::Cluster(options).run(job);
+                CHECK_EQ(result.pairs().size(), rows.size());
+                bool all_right = true;
+                for (std::size_t i = 0; i < result.pairs().size(); i++) {
+                    const std::size_t row = is_reversed ? rows.size() - 1 - i : i;
+                    all_right = all_right && result.pairs()[i].key == row && result.pairs()[i].value == rows[row];
+                }
+                CHECK(all_right);
+            }
+}
+
+} // namespace
+
+std::vector<tap::Case> test::run_cases()
+{
+    return {
+        {"runs: those behind one another are joined", runs_behind_one_another_are_joined},
+        {"runs: others are merged", others_are_merged},
+        {"runs: small ones are merged", small_ones_are_merged},
+        {"runs: rows of a map alone", rows_need_no_merge},
+    };
+}
