@@ -17,11 +17,14 @@ const Mode on_gpu{"gpu", spmd::Dynamic{}, false, true}, on_cpu{"cpu", spmd::Dyna
 /* Shares are tried in steps of a point, so many to each side. */
 constexpr int points_around = 8;
 
+/* Ranks of which is said how many threads they have, have a GPU each, too. */
 spmd::Cluster make_cluster(const Ranks &ranks, const Settings &settings)
 {
     spmd::Options options;
     options.use_gpus = !settings.cpu;
     options.threads = ranks.said_threads();
+    if (ranks.said_threads() > 0 && options.use_gpus && !device::gpus().empty())
+        options.gpus = {static_cast<unsigned>(static_cast<std::size_t>(ranks.rank_here()) % device::gpus().size())};
     return ranks.count() > 1 ? spmd::mpi::cluster(options) : spmd::Cluster(options);
 }
 

@@ -71,16 +71,30 @@ void measure_without_gpu(const std::string &program, const std::string &size)
     CHECK(!has_record(json, "over-hand/" + program));
 }
 
+constexpr const char *two_ranks = "mpirun --oversubscribe --bind-to none --mca plm_rsh_agent sh -n 2";
+
 /* Two ranks, which sleep while they wait. */
 void measure_scaling(const std::string &program, const std::string &size)
 {
     const TemporaryFile json;
-    const std::string ranks = "mpirun --oversubscribe --bind-to none --mca plm_rsh_agent sh -n 2";
-    CHECK_EQ(run(ranks, program, "--weak --cpu --quick " + size + " --json " + json.name()), 0);
+    CHECK_EQ(run(two_ranks, program, "--weak --cpu --quick " + size + " --json " + json.name()), 0);
     CHECK(has_record(json, "weak-cpu/2/" + program));
     CHECK(has_record(json, "weak-cpu/2/" + program + "/hand"));
     CHECK(!has_record(json, "weak/2/" + program));
     CHECK(run("", program, "--weak --cpu --quick " + size) != 0); /* one rank */
+}
+
+/* The same, of which each has a GPU. */
+void measure_scaling_on_gpus(const std::string &program, const std::string &size)
+{
+    const TemporaryFile json;
+    CHECK_EQ(run("LD_LIBRARY_PATH=" + test::folder() + " " + two_ranks, program,
+                 "--weak --quick " + size + " --json " + json.name() + " --module " + test::folder() + "/spmd-" +
+                     program + ".so"),
+             0);
+    CHECK(has_record(json, "weak/2/" + program));
+    CHECK(has_record(json, "weak/2/" + program + "/hand"));
+    CHECK(has_record(json, "weak-cpu/2/" + program));
 }
 
 /* The worst of what is in a file, and not of what has been summed up before. */
@@ -191,9 +205,12 @@ int main()
     for (std::string name; names >> name;)
         cases.push_back({"the programs of map and reduce: " + name, [name] { check(name); }, why_not()});
     for (const auto &[name, size] : small_sizes)
-        cases.push_back({"without a GPU: " + name, [name, size] { measure_without_gpu(name, size); }, why_not()});
+        cases.push_back({"without a GPU: " + name,
+                         [program = name, options = size] { measure_without_gpu(program, options); }, why_not()});
     for (const std::string name : {"kmeans", "wordcount"})
         cases.push_back({"weak scaling: " + name, [name] { measure_scaling(name, small_sizes.at(name)); }, why_not()});
+    cases.push_back({"weak scaling with a GPU each: kmeans",
+                     [] { measure_scaling_on_gpus("kmeans", small_sizes.at("kmeans")); }, why_not()});
     cases.push_back({"the worst of all programs", sum_up, why_not()});
     cases.push_back({"word count against another program", count_against, why_not()});
     cases.push_back({"word count against another program, interrupted", interrupt_against, why_not()});
