@@ -54,6 +54,7 @@ public:
 
     std::string name() const override { return "gpu " + std::to_string(number_); }
     bool is_gpu() const override { return true; }
+    unsigned number() const override { return number_; }
     unsigned at_once() const override { return static_cast<unsigned>(streams_.size()); }
     void start(const Piece &piece, Done done) override
     {

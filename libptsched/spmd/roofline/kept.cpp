@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* What was measured, as JSON, in a file of the user's cache. */
 #include "libptsched/spmd/roofline/host.hpp"
+#include <ptsched/base/fd.hpp>
 #include <ptsched/device/parallel.hpp>
 #include <ptsched/spmd/roofline.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <thread>
 #include <unistd.h>
 
 namespace ptsched::spmd::model {
@@ -17,6 +21,9 @@ using nlohmann::json;
 
 /* Raised when what is measured means something else than before. */
 constexpr int version = 1;
+/* What another process measures is waited for, but not for longer. */
+constexpr std::chrono::seconds most_wait{60};
+constexpr std::chrono::milliseconds nap{20};
 
 json of_peak(const Peak &peak)
 {
@@ -74,7 +81,6 @@ std::filesystem::path cache_folder()
 void keep(const std::filesystem::path &file, const Machine &machine)
 {
     std::error_code ignored;
-    std::filesystem::create_directories(file.parent_path(), ignored);
     std::filesystem::path unfinished = file;
     unfinished += "." + std::to_string(getpid());
     std::ofstream stream(unfinished);
@@ -98,6 +104,24 @@ std::optional<Machine> kept(const std::filesystem::path &file)
         return std::nullopt;
     }
 }
+
+/* The first process of a host measures, and others wait; all at once, each would have a part of the machine. */
+class OneAtATime {
+public:
+    explicit OneAtATime(const std::filesystem::path &file)
+    {
+        std::error_code ignored;
+        std::filesystem::create_directories(file.parent_path(), ignored);
+        folder_ = above_streams(open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        const auto until = std::chrono::steady_clock::now() + most_wait;
+        while (folder_ && flock(folder_.get(), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK &&
+               std::chrono::steady_clock::now() < until)
+            std::this_thread::sleep_for(nap);
+    }
+
+private:
+    UniqueFd folder_;
+};
 
 } // namespace
 
@@ -169,10 +193,13 @@ Machine machine(const MeasureOptions &options, bool refresh)
     std::optional<Machine> known = refresh || file.empty() ? std::nullopt : kept(file);
     if (known && (known->network > 0 || !options.network))
         return *known;
-    if (known)
-        known->network = options.network();
-    else
+    const OneAtATime alone(file);
+    if (!known && !refresh)
+        known = kept(file);
+    if (!known)
         known = measure(options);
+    else if (options.network)
+        known->network = options.network();
     if (!file.empty())
         keep(file, *known);
     return *known;

@@ -45,7 +45,7 @@ Chief::Chief(Member &member, const Work &work, std::span<const std::byte> parame
              const std::shared_ptr<Spill> &spill, const Stopwatch &watch)
     : member_(member), link_(member.link()), work_(work), parameters_(parameters), run_(run), spill_(spill),
       watch_(watch), is_alive_(link_.ranks(), true), heard_(link_.ranks(), watch.now()), partial_(link_.ranks()),
-      rates_(link_.ranks()), reports_(link_.ranks())
+      told_(link_.ranks()), reports_(link_.ranks())
 {
     for (unsigned rank = 0; rank < link_.ranks(); rank++)
         reports_[rank].rank = rank;
@@ -114,26 +114,34 @@ void Chief::hello(unsigned from, const Head &head, const std::string &name)
     if (head.a != *job_)
         throw Error("rank " + std::to_string(from) + " runs job \"" + name + "\", rank 0 job \"" + work_.program.name +
                     "\": all ranks are to run the same jobs in the same order, with the same " + "input and options");
-    rates_[from] = std::bit_cast<double>(head.b);
+    told_[from] = {std::bit_cast<double>(head.b), std::bit_cast<double>(head.c)};
     begin();
+}
+
+/* Of all ranks in one unit: bytes per second, or guesses as long as one of them has no more. */
+std::vector<double> Chief::rates() const
+{
+    bool are_known = true;
+    for (const std::optional<Told> &told : told_)
+        are_known = are_known && (!told || told->rate > 0);
+    std::vector<double> rates;
+    for (const std::optional<Told> &told : told_)
+        rates.push_back(!told ? 1 : are_known ? told->rate : told->guess);
+    return rates;
 }
 
 /* When all that are there have said hello. */
 void Chief::begin()
 {
     for (const unsigned rank : alive())
-        if (!rates_[rank] || stage_ != Stage::hello)
+        if (!told_[rank] || stage_ != Stage::hello)
             return;
-    std::vector<double> rates;
-    for (const std::optional<double> &rate : rates_)
-        rates.push_back(rate.value_or(1));
     const std::uint64_t grid = grid_of(work_);
     schedule::MasterOptions options;
     options.partitions = work_.partitions;
     options.grid = grid;
     master_.emplace(
-        std::move(rates), [source = work_.input.source()](std::uint64_t at) { return source->border(at); },
-        std::move(options));
+        rates(), [source = work_.input.source()](std::uint64_t at) { return source->border(at); }, std::move(options));
     for (const unsigned rank : failed_)
         master_->fail(rank, true);
     if (!work_.input.empty())

@@ -41,11 +41,15 @@ public:
 
 private:
     enum class Stage { hello, map, reduce, finished };
+    struct Told {
+        double rate, guess; /* see Plan */
+    };
 
     std::vector<unsigned> alive() const;
     void send(unsigned to, const Head &head, std::string_view bytes = {});
     void send_all(const Head &head, std::string_view bytes = {});
     void hello(unsigned from, const Head &head, const std::string &name);
+    std::vector<double> rates() const;
     void begin();
     void want(unsigned from);
     void done(unsigned from, std::uint64_t id);
@@ -65,7 +69,7 @@ private:
     std::vector<bool> is_alive_;
     std::vector<double> heard_;          /* when, of each rank */
     std::vector<std::uint64_t> partial_; /* bytes that each has mapped of what it is at */
-    std::vector<std::optional<double>> rates_;
+    std::vector<std::optional<Told>> told_;
     std::optional<std::uint64_t> job_; /* what it is, by rank 0 */
     std::optional<schedule::Master> master_;
     std::set<unsigned> waiting_;                          /* ranks that want a partition */

@@ -25,8 +25,9 @@ class Core::Impl {
 public:
     Impl(const Options &options, std::vector<std::unique_ptr<Link>> links) : links_(std::move(links))
     {
+        const auto known = std::make_shared<KnownMachine>();
         for (const std::unique_ptr<Link> &link : links_)
-            members_.push_back(std::make_unique<Member>(options, *link));
+            members_.push_back(std::make_unique<Member>(options, *link, known));
     }
 
     Link &link() { return *links_.front(); }

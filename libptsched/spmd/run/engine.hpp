@@ -44,6 +44,8 @@ public:
 
     virtual std::string name() const = 0; /* for reports: "cpu", "gpu 0" */
     virtual bool is_gpu() const = 0;
+    /* Of a GPU, in the driver's order. */
+    virtual unsigned number() const { return 0; }
     /* Pieces that may be under way: cores, or streams. The node starts no more. */
     virtual unsigned at_once() const = 0;
     /* Does not wait. Called by one thread at a time. */

@@ -35,8 +35,9 @@ std::size_t memory_of(const Options &options, const Link &link)
 
 } // namespace
 
-Member::Member(const Options &options, Link &link)
-    : options_(options), link_(link), memory_(memory_of(options, link)), workers_(threads_of(options, link))
+Member::Member(const Options &options, Link &link, std::shared_ptr<KnownMachine> known)
+    : options_(options), link_(link), known_(std::move(known)), memory_(memory_of(options, link)),
+      workers_(threads_of(options, link))
 {
 }
 
@@ -60,9 +61,25 @@ Devices Member::devices_for(const Program &program)
     return devices;
 }
 
+/* What the job does not need is not measured. */
+Known Member::known_for(const Work &work, const Devices &devices, bool again)
+{
+    Known known{.machine = options_.machine, .is_given = options_.machine.has_value(), .again = again};
+    if (known.is_given || !std::holds_alternative<model::Intensity>(work.intensity))
+        return known;
+    const bool gpus = std::any_of(devices.engines.begin(), devices.engines.end(),
+                                  [](const std::unique_ptr<Engine> &engine) { return engine->is_gpu(); });
+    if (const model::Machine *const machine = known_->get(gpus))
+        known.machine =
+            part_of(*machine, devices.engines, workers_.threads(), link_.host_ranks(), options_.gpus.empty());
+    return known;
+}
+
+/* While it measures, it waits for no other rank. */
 Member::Result Member::run(const Work &work, Devices &devices, std::span<const std::byte> parameters, bool again)
 {
-    return RankRun(*this, work, devices, parameters, again, ++runs_).run();
+    const Known known = known_for(work, devices, again);
+    return RankRun(*this, work, devices, known, parameters, ++runs_).run();
 }
 
 } // namespace ptsched::spmd

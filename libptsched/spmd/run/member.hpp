@@ -3,7 +3,7 @@
 #define PTSCHED_SPMD_RUN_MEMBER_HPP
 
 #include "libptsched/spmd/link/link.hpp"
-#include "libptsched/spmd/run/engine.hpp"
+#include "libptsched/spmd/run/machine.hpp"
 #include "libptsched/spmd/run/workers.hpp"
 #include <ptsched/spmd/core.hpp>
 
@@ -20,10 +20,18 @@ struct Devices {
     std::vector<double> rates = {};
 };
 
+/* What plans of a run are made by. */
+struct Known {
+    std::optional<model::Machine> machine = {}; /* the rank's part of it; none: nobody knows it */
+    bool is_given = false;                      /* by the program, and so what is missing in it is an error */
+    bool again = false;                         /* the job is kept: its input stays where it is */
+};
+
 /* One rank: what it has as long as it is there. One thread at a time. */
 class Member {
 public:
-    Member(const Options &options, Link &link);
+    /* @known: of all ranks of this process. */
+    Member(const Options &options, Link &link, std::shared_ptr<KnownMachine> known = std::make_shared<KnownMachine>());
     ~Member();
 
     Link &link() { return link_; }
@@ -45,8 +53,11 @@ public:
     std::deque<Message> early;
 
 private:
+    Known known_for(const Work &work, const Devices &devices, bool again);
+
     const Options options_;
     Link &link_;
+    const std::shared_ptr<KnownMachine> known_;
     const std::size_t memory_;
     Workers workers_;
     std::uint32_t runs_ = 0;

@@ -109,25 +109,29 @@ std::uint64_t probe_bytes(const Plan &plan, std::uint64_t partition)
     return std::min(each_some, partition / 4);
 }
 
-Plan make_plan(const Work &work, const Devices &devices, const std::optional<model::Machine> &machine,
-               std::uint64_t partition)
+Plan make_plan(const Work &work, const Devices &devices, const Known &known, std::uint64_t partition)
 {
     if (devices.engines.empty())
         throw Error("there is no device here for job \"" + work.program.name +
                     "\": it has functions for GPUs alone, and there is no GPU (Job::cpu.map would run on cores)");
     Plan plan;
-    plan.rate = 0;
     for (const std::unique_ptr<Engine> &engine : devices.engines) {
         Mapper mapper{.engine = engine.get(), .part = {}};
         mapper.part.rate = rate_of(*engine);
         mapper.part.share = devices.engines.size() == 1;
         mapper.part.at_once = engine->at_once();
         mapper.part.bytes = block_of(work, *engine, partition);
-        plan.rate += mapper.part.rate;
+        plan.guess += mapper.part.rate;
         plan.mappers.push_back(mapper);
     }
-    if (const model::Intensity *const known = std::get_if<model::Intensity>(&work.intensity); known && machine)
-        ask_model(plan, *machine, *known);
+    const model::Intensity *const intensity = std::get_if<model::Intensity>(&work.intensity);
+    try {
+        if (intensity && known.machine)
+            ask_model(plan, *known.machine, *intensity);
+    } catch (const Error &) {
+        if (known.is_given)
+            throw;
+    }
     const Static *const fixed = std::get_if<Static>(&work.split);
     plan.dynamic = fixed == nullptr;
     if (fixed && fixed->p)

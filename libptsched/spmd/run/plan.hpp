@@ -16,7 +16,8 @@ namespace ptsched::spmd {
 struct Plan {
     std::vector<Mapper> mappers; /* the CPU first */
     bool dynamic = true;
-    double rate = 1;               /* of the node, bytes per second, or as others say it; only ratios count */
+    double rate = 0;               /* of the node, bytes per second; 0: not known */
+    double guess = 0;              /* the same, in cores: for when one node does not know it */
     std::optional<double> model_p; /* what the model says, if it was asked */
     /* A static split needs rates that nobody has measured: the first part of the input is to show them. */
     bool probes = false;
@@ -29,8 +30,7 @@ std::uint64_t grid_of(const Work &work);
  * For partitions of about @partition bytes. Throws Error if none of the engines can run the job, or if a static split
  * has a share that nobody can have.
  */
-Plan make_plan(const Work &work, const Devices &devices, const std::optional<model::Machine> &machine,
-               std::uint64_t partition);
+Plan make_plan(const Work &work, const Devices &devices, const Known &known, std::uint64_t partition);
 
 /* A static split by what was measured: bytes per second of each device. */
 void share_by_rates(Plan &plan, const std::vector<double> &rates);

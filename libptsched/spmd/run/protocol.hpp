@@ -15,7 +15,8 @@ namespace ptsched::spmd {
 
 /* From each rank to rank 0 (up), from it to each (down), or between any two. */
 enum class Tag : std::uint32_t {
-    hello,    /* up: a: what the job is (a hash); b: the rank's rate, a double; text: the job's name */
+    hello,    /* up: a: what the job is (a hash); b: the rank's rate, 0 if not known, c: as a guess, doubles; text: its
+                 name */
     begin,    /* down: a: buckets; bytes: the parameters */
     want,     /* up: a partition */
     part,     /* down: a: id; b, c: its range; d: it is a copy */

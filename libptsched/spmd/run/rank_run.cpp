@@ -14,9 +14,9 @@ constexpr double beat_seconds = 0.25;
 
 } // namespace
 
-RankRun::RankRun(Member &member, const Work &work, Devices &devices, std::span<const std::byte> parameters, bool again,
-                 std::uint32_t run)
-    : member_(member), link_(member.link()), work_(work), devices_(devices), run_(run),
+RankRun::RankRun(Member &member, const Work &work, Devices &devices, const Known &known,
+                 std::span<const std::byte> parameters, std::uint32_t run)
+    : member_(member), link_(member.link()), work_(work), devices_(devices), known_(known), run_(run),
       spill_(std::make_shared<Spill>(member.memory(), member.options().folder)),
       timeline_(!member.options().timeline.empty()),
       parameters_(parameters.begin(), parameters.end()), setting_{.work = work,
@@ -24,7 +24,7 @@ RankRun::RankRun(Member &member, const Work &work, Devices &devices, std::span<c
                                                                   .workers = member.workers(),
                                                                   .timeline = timeline_,
                                                                   .watch = watch_,
-                                                                  .again = again,
+                                                                  .again = known.again,
                                                                   .grid = grid_of(work)},
       pairs_(work.program.key_width, work.program.value_width), tasks_(member.workers())
 {
@@ -106,11 +106,12 @@ void RankRun::loop()
 void RankRun::say_hello()
 {
     const std::uint64_t partitions = work_.partitions > 0 ? work_.partitions : 2 * link_.ranks();
-    plan_ = make_plan(work_, devices_, member_.options().machine, work_.input.bytes() / partitions);
+    plan_ = make_plan(work_, devices_, known_, work_.input.bytes() / partitions);
     for (const Mapper &mapper : plan_.mappers)
         report_.devices.push_back({.name = mapper.engine->name()});
     Head hello = head(Tag::hello, hash_of_job(work_));
     hello.b = std::bit_cast<std::uint64_t>(plan_.rate);
+    hello.c = std::bit_cast<std::uint64_t>(plan_.guess);
     send(0, hello, work_.program.name);
     for (Message &message : std::exchange(member_.early, {}))
         handle(std::move(message));

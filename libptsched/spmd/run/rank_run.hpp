@@ -19,8 +19,8 @@ namespace ptsched::spmd {
  */
 class RankRun {
 public:
-    RankRun(Member &member, const Work &work, Devices &devices, std::span<const std::byte> parameters, bool again,
-            std::uint32_t run);
+    RankRun(Member &member, const Work &work, Devices &devices, const Known &known,
+            std::span<const std::byte> parameters, std::uint32_t run);
     ~RankRun();
 
     /* Throws Error, with the same text on all ranks that are reached. */
@@ -82,6 +82,7 @@ private:
     Link &link_;
     const Work &work_;
     Devices &devices_;
+    const Known &known_;
     const std::uint32_t run_;
     const std::shared_ptr<Spill> spill_;
     Stopwatch watch_;

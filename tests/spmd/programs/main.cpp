@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The programs of samples/spmd, by hand and by the library, on the virtual GPU: their results. */
+#include "tests/spmd/cache.hpp"
 #include "tests/vgpu/daemon.h"
 #include "tests/vgpu/tap.h"
 
@@ -200,6 +201,8 @@ const std::map<std::string, std::string> small_sizes = {
 int main()
 {
     test::Daemon daemon;
+    const test::Cache cache;
+    cache.keep(test::made_up_machine(2));
     std::vector<tap::Case> cases;
     std::istringstream names(SPMD_PROGRAMS);
     for (std::string name; names >> name;)

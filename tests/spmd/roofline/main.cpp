@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* What is measured of machines, and how it is kept and shown. What rates are right, nobody knows: they are above 0. */
+#include "tests/spmd/cache.hpp"
 #include "tests/vgpu/daemon.h"
 #include "tests/vgpu/tap.h"
 #include "tools/ptsched-roofline/show.hpp"
 #include <ptsched/spmd/roofline.hpp>
-
-#include <filesystem>
-#include <fstream>
 
 using namespace ptsched::spmd::model;
 namespace fs = std::filesystem;
@@ -14,29 +12,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t some_bytes = 1 << 20;
-
-/* A cache of its own, as long as one lives. */
-class Cache {
-public:
-    Cache()
-    {
-        std::string name = "/tmp/spmd-roofline-XXXXXX";
-        if (!mkdtemp(name.data()))
-            throw std::runtime_error("there is no folder in /tmp");
-        folder_ = name;
-        setenv("XDG_CACHE_HOME", name.c_str(), 1);
-    }
-    ~Cache()
-    {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-        unsetenv("XDG_CACHE_HOME");
-    }
-    const fs::path &folder() const { return folder_; }
-
-private:
-    fs::path folder_;
-};
 
 template <typename Body> std::string error_of(Body body)
 {
@@ -56,21 +31,9 @@ bool says(const std::string &text, const std::string &part)
     return false;
 }
 
-/* Numbers that are easy to follow. */
 Machine made_up()
 {
-    Machine machine;
-    machine.name = "here";
-    machine.cpu = {"a \"CPU\"", 4, {200e9, 100e9}, 50e9};
-    machine.gpus = {{.name = "a GPU",
-                     .peak = {4000e9, 2000e9},
-                     .dram = 1000e9,
-                     .to_gpu = 25e9,
-                     .to_host = 20e9,
-                     .latency = 1e-5,
-                     .memory = 1ull << 34}};
-    machine.network = 3e9;
-    return machine;
+    return test::made_up_machine();
 }
 
 void test_measured()
@@ -111,26 +74,20 @@ void test_json()
         CHECK(!error_of([&] { machine_from_json(text.substr(0, end)); }).empty());
 }
 
-void write(const fs::path &file, const std::string &text)
-{
-    fs::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-}
-
 void test_kept()
 {
-    const Cache cache;
+    const test::Cache cache;
     const fs::path file = machine_file(false);
     CHECK(file.parent_path() == cache.folder() / "ptsched");
     CHECK(file != machine_file(true));
 
     /* What is there is taken, even if it is not so. */
-    write(file, to_json(made_up()));
+    cache.write(file, to_json(made_up()));
     CHECK(machine({.gpus = false}).cpu.name == made_up().cpu.name);
     /* What is not known of the network is added, and once. */
     Machine without = made_up();
     without.network = 0;
-    write(file, to_json(without));
+    cache.write(file, to_json(without));
     int asked = 0;
     const MeasureOptions options{.gpus = false, .bytes = some_bytes, .network = [&] {
                                      asked++;
@@ -141,7 +98,7 @@ void test_kept()
     CHECK_EQ(asked, 1);
     /* A file that is no use, or is to be renewed, is replaced. */
     for (const bool refresh : {false, true}) {
-        write(file, refresh ? to_json(made_up()) : "{");
+        cache.write(file, refresh ? to_json(made_up()) : "{");
         CHECK(machine(options, refresh).cpu.name != made_up().cpu.name);
         std::ifstream stream(file);
         const std::string text{std::istreambuf_iterator<char>(stream), {}};
@@ -153,9 +110,9 @@ void test_kept()
 
 void test_no_cache()
 {
-    const Cache cache;
+    const test::Cache cache;
     /* A file stands where the folder would be: nothing is kept, and nothing is wrong. */
-    write(cache.folder() / "ptsched", "");
+    cache.write(cache.folder() / "ptsched", "");
     CHECK(machine({.gpus = false, .bytes = some_bytes}).cpu.cores > 0);
     setenv("XDG_CACHE_HOME", "relative", 1);
     const std::string home = getenv("HOME") ? getenv("HOME") : "";

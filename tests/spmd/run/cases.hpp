@@ -20,6 +20,7 @@ std::vector<tap::Case> output_cases();
 std::vector<tap::Case> failure_cases();
 std::vector<tap::Case> device_cases();
 std::vector<tap::Case> run_cases();
+std::vector<tap::Case> machine_cases();
 
 /* Ranks of this process, with two threads each. */
 spmd::Options of_ranks(unsigned ranks);

@@ -2,6 +2,7 @@
 /* How a node divides its partitions among devices. What counts as a GPU here are cores. */
 #include "libptsched/spmd/link/in_process.hpp"
 #include "libptsched/spmd/run/member.hpp"
+#include "tests/spmd/cache.hpp"
 #include "tests/spmd/run/cases.hpp"
 
 #include <cmath>
@@ -108,6 +109,27 @@ void the_model_says_the_part()
     CHECK(has(thrown_by([&] { without.run(); }), "Options::machine has 0 GPUs"));
 }
 
+/* Two threads have a half of what is known of four cores; of a machine without GPUs there is no model. */
+void a_machine_is_found()
+{
+    const Cache cache;
+    const std::string text = made_text(20000);
+    auto job = word_count(text);
+    const spmd::model::Intensity intensity{.cpu = 1, .gpu = 1};
+    job.intensity = intensity;
+    for (const unsigned gpus : {1U, 0U}) {
+        Cache::keep(made_up_machine(gpus));
+        const auto result = Node(job.work(), of_ranks(1)).run();
+        CHECK(counts_of(result) == counted(text));
+        CHECK_EQ(result.report.model_p.has_value(), gpus > 0);
+        spmd::model::Machine half = made_up_machine(gpus);
+        half.cpu.peak = {100e9, 50e9};
+        half.cpu.dram = 25e9;
+        if (gpus > 0)
+            CHECK(std::abs(*result.report.model_p - spmd::model::share(half, intensity).cpu) < 1e-9);
+    }
+}
+
 } // namespace
 
 std::vector<tap::Case> test::device_cases()
@@ -116,5 +138,6 @@ std::vector<tap::Case> test::device_cases()
         {"all splits give the same", all_splits_give_the_same},
         {"a static part is kept to", a_static_part_is_kept_to},
         {"the model says the part", the_model_says_the_part},
+        {"a machine is found", a_machine_is_found},
     };
 }

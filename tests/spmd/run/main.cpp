@@ -6,7 +6,8 @@ int main()
 {
     std::vector<tap::Case> all;
 
-    for (auto cases : {test::job_cases, test::output_cases, test::failure_cases, test::device_cases, test::run_cases})
+    for (auto cases : {test::job_cases, test::output_cases, test::failure_cases, test::device_cases, test::run_cases,
+                       test::machine_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return tap::run(all);

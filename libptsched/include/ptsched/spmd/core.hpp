@@ -78,7 +78,12 @@ struct Options {
     std::string folder = {}; /* of files for what does not; empty: $TMPDIR, else /tmp */
     /* A rank of which nothing is heard for so long has failed. */
     std::chrono::milliseconds patience = std::chrono::seconds(60);
-    /* What static splits by the model are made for; none: they are by what a small part of the job has shown. */
+    /*
+     * What the model knows of each rank: its cores, and its GPUs in their order. None: when a job first says its
+     * intensity, a rank takes its part of model::machine(), which is kept in the user's cache or else measured, once
+     * for each host, in a second or a few; @patience is to be longer. Where that cannot be had, the job is divided as
+     * one that does not say it. Of a machine that is given, what is missing is an Error.
+     */
     std::optional<model::Machine> machine = {};
     /* Called on rank 0 by the thread that runs the job, about twice a second. */
     std::function<void(const Progress &)> progress = {};

@@ -43,7 +43,8 @@ std::filesystem::path machine_file(bool gpus = true);
 
 /*
  * What was kept; else, or if @refresh, what measure() says, which is then kept. A file that cannot be read or written
- * is as none. What of the network is not known there is measured if @options say how.
+ * is as none. Processes of one host measure one after another: the others have what the first one has kept, for which
+ * they wait a minute at most. What of the network is not known there is measured if @options say how.
  */
 Machine machine(const MeasureOptions &options = {}, bool refresh = false);
 
