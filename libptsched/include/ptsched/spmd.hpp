@@ -191,6 +191,8 @@ template <typename Key, typename Value> struct Job {
     CpuFunctions<Key, Value> cpu = {};
     GpuFunctions gpu = {};
     Intensity intensity = Probe{};
+    /* Beside it, where a GPU does more for each byte of larger blocks, as of matrices: of a block of so many bytes. */
+    model::IntensityOf intensity_of = {};
     Split split = Dynamic{};
     Output output = {};
     /* A pair as a file is to have it, appended to @to; empty: key, tab, value, newline, of numbers and Bytes. */
@@ -264,6 +266,7 @@ template <typename Key, typename Value> Work Job<Key, Value>::work() const
 {
     Work work{.input = input,
               .intensity = intensity,
+              .intensity_of = intensity_of,
               .split = split,
               .output = output,
               .ordered = ordered,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* What maps on a GPU: a thread at a time for each stream, which waits for what it has given it. */
 #include "libptsched/spmd/gpu/stream.hpp"
+#include "libptsched/spmd/gpu/turn.hpp"
 #include "libptsched/spmd/run/workers.hpp"
-#include <ptsched/device/turns.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -14,33 +14,11 @@ namespace {
 /* Copies to the GPU, its work, and copies back: as many pieces as there are of these are under way. */
 constexpr unsigned usual_streams = 3;
 
-/* One piece of work on the GPU, in a turn of ptsched's if there are some. */
-class Turn {
-public:
-    explicit Turn(device::Turns *turns) : turns_(turns), exempt_(turns != nullptr)
-    {
-        if (turns_)
-            turns_->wait_to_begin();
-    }
-    ~Turn()
-    {
-        if (turns_)
-            turns_->ended();
-    }
-    Turn(const Turn &) = delete;
-    Turn &operator=(const Turn &) = delete;
-
-private:
-    device::Turns *const turns_;
-    const device::Exempt exempt_;
-};
-
 class GpuEngine final : public Engine {
 public:
     GpuEngine(device::Device &gpu, unsigned number, const Program &program, const GpuChoice &choice)
-        : number_(number), program_(program),
-          turns_(device::Turns::open(gpu, choice.attach ? device::Attach::if_possible : device::Attach::no,
-                                     {.user = "program", .library = "spmd"}))
+        : number_(number), memory_(device::memory_bytes(gpu).value_or(0)), program_(program),
+          turns_(open_turns(gpu, choice.attach))
     {
         const Turn turn(turns_.get());
         if (!program.gpu.kernels.name.empty())
@@ -55,6 +33,7 @@ public:
     std::string name() const override { return "gpu " + std::to_string(number_); }
     bool is_gpu() const override { return true; }
     unsigned number() const override { return number_; }
+    std::uint64_t memory() const override { return memory_; }
     unsigned at_once() const override { return static_cast<unsigned>(streams_.size()); }
     void start(const Piece &piece, Done done) override
     {
@@ -107,6 +86,7 @@ private:
     }
 
     const unsigned number_;
+    const std::uint64_t memory_;
     const Program &program_;
     const std::unique_ptr<device::Turns> turns_;
     std::optional<Functions> functions_;

@@ -8,27 +8,36 @@
 
 #include <map>
 #include <memory>
-#include <utility>
 
 namespace ptsched::spmd {
 
-/* Blocks of the input that stay on a GPU, by where they are on the host. Thread-safe. */
+/* Parts of the input that stay on a GPU, by where they are in it. Thread-safe. */
 class KeptInput {
 public:
     using Copy = std::shared_ptr<const device::Allocation>;
+    /* A block that is a part of one that stays has its bytes in the middle of that. */
+    struct Found {
+        Copy copy = {}; /* null: there is none */
+        std::size_t offset = 0;
+    };
 
-    /* Null if there is none. */
-    Copy find(const Block &block) const
+    /* Aligned as a block of its own would be, as far as functions can tell. */
+    Found find(const Block &block) const
     {
         const Guard guard(mutex_);
-        const auto found = copies_.find({block.data, block.bytes});
-        return found == copies_.end() ? nullptr : found->second;
+        auto after = copies_.upper_bound(block.offset);
+        if (after == copies_.begin())
+            return {};
+        const auto &[begin, kept] = *--after;
+        const std::uint64_t offset = block.offset - begin;
+        const bool is_in_it = offset + block.bytes <= kept.bytes && offset % alignment == 0;
+        return is_in_it ? Found{kept.copy, offset} : Found{};
     }
     /* Whose copy is there. */
     void keep(const Block &block, Copy copy)
     {
         const Guard guard(mutex_);
-        copies_[{block.data, block.bytes}] = std::move(copy);
+        copies_[block.offset] = {block.bytes, std::move(copy)};
     }
     /* Null if there is no memory for it, or there has not been enough for something else. Throws Error. */
     Copy make(device::Device &gpu, std::size_t bytes)
@@ -50,7 +59,7 @@ public:
         const Guard guard(mutex_);
         is_full_ = true;
         for (auto copy = copies_.begin(); copy != copies_.end(); ++copy)
-            if (copy->second.use_count() == 1) {
+            if (copy->second.copy.use_count() == 1) {
                 copies_.erase(copy);
                 return true;
             }
@@ -64,8 +73,15 @@ public:
     }
 
 private:
+    /* Bytes: more than a thread loads at once. */
+    static constexpr std::uint64_t alignment = 16;
+    struct Kept {
+        std::size_t bytes = 0;
+        Copy copy = {};
+    };
+
     mutable Mutex mutex_;
-    std::map<std::pair<const std::byte *, std::size_t>, Copy> copies_ PTSCHED_GUARDED_BY(mutex_);
+    std::map<std::uint64_t, Kept> copies_ PTSCHED_GUARDED_BY(mutex_); /* by their first bytes' offsets */
     bool is_full_ PTSCHED_GUARDED_BY(mutex_) = false;
 };
 

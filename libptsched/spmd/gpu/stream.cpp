@@ -72,21 +72,23 @@ Pairs Stream::map(const Piece &piece)
         device::Queue &queue;
         ~Settled() { device::settle(queue); }
     } settled{*queue_};
+    copy_ = nullptr; /* of one that has failed */
     bring_parameters(piece.block.parameters);
     bring_input(piece);
     Pairs made = functions_ ? map_by_functions(piece) : map_by_host(piece);
     if (copy_)
-        kept_.keep(piece.block, copy_);
+        kept_.keep(piece.block, std::move(copy_));
     copy_ = nullptr;
+    found_ = {};
     return made;
 }
 
 void Stream::bring_input(const Piece &piece)
 {
     const Block &block = piece.block;
-    copy_ = piece.again ? kept_.find(block) : nullptr;
-    if (copy_) {
-        launch_.data = pointer<unsigned char>(copy_->address());
+    found_ = piece.again ? kept_.find(block) : KeptInput::Found{};
+    if (found_.copy) {
+        launch_.data = pointer<unsigned char>(found_.copy->address() + found_.offset);
         return;
     }
     if (piece.again && block.bytes)

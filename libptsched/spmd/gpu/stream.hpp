@@ -69,7 +69,8 @@ private:
     const device::PooledQueue queue_;
     Bus bus_;
     Room input_, parameters_, keys_, values_, rows_, flags_, entries_, entry_values_;
-    KeptInput::Copy copy_;                   /* of the piece, if it stays */
+    KeptInput::Copy copy_;                   /* of the piece, if it is to stay */
+    KeptInput::Found found_;                 /* where it stays already */
     std::vector<std::byte> last_parameters_; /* those that are on the GPU */
     const device::Allocation counts_, counts_here_;
     gpu::Launch launch_{};

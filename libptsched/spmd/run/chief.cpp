@@ -42,10 +42,10 @@ std::uint64_t hash_of_job(const Work &work)
 }
 
 Chief::Chief(Member &member, const Work &work, std::span<const std::byte> parameters, std::uint32_t run,
-             const std::shared_ptr<Spill> &spill, const Stopwatch &watch)
+             const std::shared_ptr<Spill> &spill, const Stopwatch &watch, std::vector<schedule::Home> homes)
     : member_(member), link_(member.link()), work_(work), parameters_(parameters), run_(run), spill_(spill),
-      watch_(watch), is_alive_(link_.ranks(), true), heard_(link_.ranks(), watch.now()), partial_(link_.ranks()),
-      told_(link_.ranks()), reports_(link_.ranks())
+      watch_(watch), homes_(std::move(homes)), is_alive_(link_.ranks(), true), heard_(link_.ranks(), watch.now()),
+      partial_(link_.ranks()), told_(link_.ranks()), reports_(link_.ranks())
 {
     for (unsigned rank = 0; rank < link_.ranks(); rank++)
         reports_[rank].rank = rank;
@@ -140,6 +140,7 @@ void Chief::begin()
     schedule::MasterOptions options;
     options.partitions = work_.partitions;
     options.grid = grid;
+    options.homes = homes_;
     master_.emplace(
         rates(), [source = work_.input.source()](std::uint64_t at) { return source->border(at); }, std::move(options));
     for (const unsigned rank : failed_)
@@ -301,6 +302,11 @@ void Chief::show_progress()
     shown_ = now;
     shown_bytes_ = progress.done;
     member_.options().progress(progress);
+}
+
+std::vector<schedule::Home> Chief::homes() const
+{
+    return master_ ? master_->homes() : std::vector<schedule::Home>();
 }
 
 Report Chief::report() const

@@ -20,9 +20,9 @@ namespace ptsched::spmd {
  */
 class Chief {
 public:
-    /* All of it outlives it. */
+    /* All of it outlives it. @homes: which rank had which partition in the last run of a kept job. */
     Chief(Member &member, const Work &work, std::span<const std::byte> parameters, std::uint32_t run,
-          const std::shared_ptr<Spill> &spill, const Stopwatch &watch);
+          const std::shared_ptr<Spill> &spill, const Stopwatch &watch, std::vector<schedule::Home> homes);
 
     /* Of a message up. Throws Error if the job cannot go on. */
     void handle(const Message &message);
@@ -38,6 +38,8 @@ public:
     /* Tells each: the whole result, if it is to have it, and that all is done. */
     void finish(const Pairs *whole);
     Report report() const;
+    /* Which rank has had which partition. */
+    std::vector<schedule::Home> homes() const;
 
 private:
     enum class Stage { hello, map, reduce, finished };
@@ -65,6 +67,7 @@ private:
     const std::uint32_t run_;
     const std::shared_ptr<Spill> spill_;
     const Stopwatch &watch_;
+    const std::vector<schedule::Home> homes_; /* of the last run */
     Stage stage_ = Stage::hello;
     std::vector<bool> is_alive_;
     std::vector<double> heard_;          /* when, of each rank */

@@ -25,7 +25,7 @@ struct Piece {
      */
     bool alone = false;
     /*
-     * The same bytes come again, with other parameters, in a block of the same offset and length, though maybe at
+     * The same bytes come again, with other parameters, in this block or one that is a part of it, though maybe at
      * another address: a copy on the device is worth keeping until forget_input().
      */
     bool again = false;
@@ -46,6 +46,8 @@ public:
     virtual bool is_gpu() const = 0;
     /* Of a GPU, in the driver's order. */
     virtual unsigned number() const { return 0; }
+    /* Bytes of a GPU's memory; 0: not known. */
+    virtual std::uint64_t memory() const { return 0; }
     /* Pieces that may be under way: cores, or streams. The node starts no more. */
     virtual unsigned at_once() const = 0;
     /* Does not wait. Called by one thread at a time. */

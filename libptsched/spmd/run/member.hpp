@@ -5,6 +5,7 @@
 #include "libptsched/spmd/link/link.hpp"
 #include "libptsched/spmd/run/machine.hpp"
 #include "libptsched/spmd/run/workers.hpp"
+#include "libptsched/spmd/schedule/pool.hpp"
 #include <ptsched/spmd/core.hpp>
 
 #include <deque>
@@ -18,6 +19,8 @@ struct Devices {
     std::vector<std::unique_ptr<Engine>> engines; /* the CPU first */
     /* Bytes per second of each, as the last run has shown; empty: none has. */
     std::vector<double> rates = {};
+    /* Of a kept job's last run: which of them has mapped what; on rank 0, which rank had which partition. */
+    std::vector<schedule::Home> homes = {}, ranks = {};
 };
 
 /* What plans of a run are made by. */

@@ -17,12 +17,12 @@ std::vector<schedule::SplitDevice> parts_of(const std::vector<Mapper> &mappers)
 } // namespace
 
 PartitionMap::PartitionMap(const Setting &setting, const schedule::Range &range, std::vector<Mapper> mappers,
-                           bool dynamic, std::function<void()> ended)
+                           schedule::SplitOptions options, std::function<void()> ended)
     : setting_(setting), source_(*setting.work.input.source()), range_(range), mappers_(std::move(mappers)),
       starting_(mappers_.size()), ended_(std::move(ended)),
-      split_(range, parts_of(mappers_),
-             [source = setting.work.input.source()](std::uint64_t at) { return source->border(at); },
-             {.dynamic = dynamic, .block_bytes = setting.grid, .homes = {}}),
+      split_(
+          range, parts_of(mappers_),
+          [source = setting.work.input.source()](std::uint64_t at) { return source->border(at); }, std::move(options)),
       lanes_(mappers_.size()), runs_(setting.buckets), merged_(setting.buckets)
 {
     for (std::size_t i = 0; i < mappers_.size(); i++) {
@@ -68,6 +68,12 @@ std::uint64_t PartitionMap::progress() const
     for (const Report::Device &device : reports_)
         sum += device.bytes;
     return sum;
+}
+
+std::vector<schedule::Home> PartitionMap::homes() const
+{
+    const Guard guard(mutex_);
+    return split_.homes();
 }
 
 std::vector<Run> PartitionMap::take()

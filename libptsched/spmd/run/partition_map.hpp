@@ -46,8 +46,8 @@ struct Mapper {
 class PartitionMap {
 public:
     /* @ended: called once, by any thread, when take() may be called; it does not destroy what it is told of. */
-    PartitionMap(const Setting &setting, const schedule::Range &range, std::vector<Mapper> mappers, bool dynamic,
-                 std::function<void()> ended);
+    PartitionMap(const Setting &setting, const schedule::Range &range, std::vector<Mapper> mappers,
+                 schedule::SplitOptions options, std::function<void()> ended);
     /* Waits until it has ended; if it need not, stop() first. */
     ~PartitionMap();
     PartitionMap(const PartitionMap &) = delete;
@@ -65,6 +65,8 @@ public:
     std::vector<Run> take();
     /* What each of the mappers has done, when it has ended. */
     const std::vector<Report::Device> &devices() const { return reports_; }
+    /* Which of the mappers has done what, when it has ended. */
+    std::vector<schedule::Home> homes() const;
     std::uint64_t pairs() const { return pairs_; }
     const schedule::Range &range() const { return range_; }
 

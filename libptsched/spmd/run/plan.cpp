@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/spmd/run/plan.hpp"
 
+#include "libptsched/spmd/model/blocks.hpp"
+
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace ptsched::spmd {
 namespace {
@@ -9,8 +13,14 @@ namespace {
 constexpr std::uint64_t least_block = 64 << 10, most_block = 4 << 20, most_gpu_block = 64 << 20;
 /* Several blocks for each core, so that cores are idle for a part of one only. */
 constexpr std::uint64_t per_core = 8;
+/* More than that at once brings nothing, and a block's pairs have to have room, too. */
+constexpr std::uint64_t most_of_cores = 16 << 20, most_of_gpu = 256 << 20, most_of_gpu_combined = 1 << 30;
 /* What a GPU counts as long as nothing is known of it. */
 constexpr double cores_of_a_gpu = 32;
+/* Of a GPU's memory, the part for blocks that are under way, and for those that stay. */
+constexpr std::uint64_t memory_for_blocks = 4, memory_to_keep = 2;
+/* Input stays where it is as long as no device's part is to be another one by more than that. */
+constexpr double worth_moving = 0.05;
 
 std::uint64_t block_of(const Work &work, const Engine &engine, std::uint64_t partition)
 {
@@ -22,9 +32,14 @@ std::uint64_t block_of(const Work &work, const Engine &engine, std::uint64_t par
     return std::clamp(several, least_block, engine.is_gpu() ? most_gpu_block : most_block);
 }
 
-double rate_of(const Engine &engine)
+double guess_of(const Engine &engine)
 {
     return engine.is_gpu() ? cores_of_a_gpu : engine.at_once();
+}
+
+double sum(const std::vector<double> &values)
+{
+    return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 /* The CPU's share is @p; the GPUs have the rest as @rates are. */
@@ -38,7 +53,9 @@ void share(std::vector<Mapper> &mappers, double p, const std::vector<double> &ra
     const bool has_cpu = !mappers.front().engine->is_gpu();
     const double rest = has_cpu ? 1 - p : 1;
     for (std::size_t i = 0; i < mappers.size(); i++)
-        mappers[i].part.share = mappers[i].engine->is_gpu() ? rest * rates[i] / gpus : gpus > 0 ? p : 1;
+        mappers[i].part.share = !mappers[i].engine->is_gpu() ? (gpus > 0 ? p : 1)
+                                : gpus > 0                   ? rest * rates[i] / gpus
+                                                             : 0;
 }
 
 std::vector<double> rates_of(const Plan &plan)
@@ -49,29 +66,183 @@ std::vector<double> rates_of(const Plan &plan)
     return rates;
 }
 
-/* By equations (5) to (8). The machine's GPUs are those of the engines, in their order. */
-void ask_model(Plan &plan, const model::Machine &machine, model::Intensity intensity)
+double cpu_share(const Plan &plan)
 {
-    const bool has_cpu = !plan.mappers.front().engine->is_gpu();
-    model::Machine used = machine;
-    if (!has_cpu)
-        intensity.cpu.reset();
-    const std::size_t gpus = plan.mappers.size() - has_cpu;
+    return plan.mappers.front().engine->is_gpu() ? 0 : plan.mappers.front().part.share;
+}
+
+/* What the model is asked about a rank. */
+struct Question {
+    model::Machine machine;
+    model::Intensity intensity;
+    model::Conditions conditions = {};
+    std::size_t first_gpu = 0; /* of the mappers */
+};
+
+/* The machine's GPUs are those of the engines, in their order. */
+Question question_of(const Plan &plan, model::Intensity intensity, const Known &known)
+{
+    Question asked{.machine = *known.machine, .intensity = std::move(intensity)};
+    asked.first_gpu = plan.mappers.front().engine->is_gpu() ? 0 : 1;
+    const std::size_t gpus = plan.mappers.size() - asked.first_gpu;
+    if (asked.first_gpu == 0)
+        asked.intensity.cpu.reset();
+    else
+        asked.machine.cpu.cores = plan.mappers.front().engine->at_once();
     if (gpus == 0)
-        intensity.gpu.reset();
-    if (used.gpus.size() < gpus)
-        throw Error("Options::machine has " + std::to_string(used.gpus.size()) + " GPUs, and the job is run on " +
-                    std::to_string(gpus));
-    used.gpus.resize(gpus);
-    const model::Share share = model::share(used, intensity);
+        asked.intensity.gpu.reset();
+    if (asked.machine.gpus.size() < gpus)
+        throw Error("Options::machine has " + std::to_string(asked.machine.gpus.size()) +
+                    " GPUs, and the job is run on " + std::to_string(gpus));
+    asked.machine.gpus.resize(gpus);
+    for (std::size_t i = 0; i < gpus; i++)
+        if (const std::uint64_t memory = plan.mappers[asked.first_gpu + i].engine->memory())
+            asked.machine.gpus[i].memory = memory;
+    return asked;
+}
+
+/* Input that is to stay in GPUs has to have room there. */
+bool has_room(const model::Machine &machine, const model::Share &share, std::uint64_t bytes)
+{
+    for (std::size_t i = 0; i < machine.gpus.size(); i++) {
+        const std::uint64_t memory = machine.gpus[i].memory;
+        if (memory > 0 && share.gpus[i] * static_cast<double>(bytes) > static_cast<double>(memory / memory_to_keep))
+            return false;
+    }
+    return true;
+}
+
+/* By equations (5) to (8). */
+model::Share ask_for_share(Question &asked, const Known &known, std::uint64_t bytes)
+{
+    if (known.again) {
+        asked.conditions.input = model::Where::gpu;
+        model::Share share = model::share(asked.machine, asked.intensity, asked.conditions);
+        if (has_room(asked.machine, share, bytes))
+            return share;
+        asked.conditions.input = model::Where::host;
+    }
+    return model::share(asked.machine, asked.intensity, asked.conditions);
+}
+
+void take_share(Plan &plan, const model::Share &share, std::size_t first_gpu)
+{
     for (std::size_t i = 0; i < plan.mappers.size(); i++) {
         schedule::SplitDevice &part = plan.mappers[i].part;
-        const bool is_gpu = plan.mappers[i].engine->is_gpu();
-        part.rate = is_gpu ? share.gpu_rates[i - has_cpu] : share.cpu_rate;
-        part.share = is_gpu ? share.gpus[i - has_cpu] : share.cpu;
+        const bool is_gpu = i >= first_gpu;
+        part.rate = is_gpu ? share.gpu_rates[i - first_gpu] : share.cpu_rate;
+        part.share = is_gpu ? share.gpus[i - first_gpu] : share.cpu;
     }
     plan.rate = share.rate;
     plan.model_p = share.cpu;
+}
+
+void take_block(schedule::SplitDevice &part, const model::BlockSize &size, double most)
+{
+    part.bytes = std::min(size.bytes, static_cast<std::uint64_t>(most));
+    part.least = std::min(size.least, part.bytes);
+    part.at_once = std::min(part.at_once, size.at_once);
+}
+
+/* By equations (9) to (11), of parts as they are now. What the job says of blocks comes first. */
+void take_blocks(Plan &plan, const Work &work, const Question &asked, model::Share share, std::uint64_t partition)
+{
+    for (std::size_t i = 0; i < plan.mappers.size(); i++)
+        (i < asked.first_gpu ? share.cpu : share.gpus[i - asked.first_gpu]) = plan.mappers[i].part.share;
+    const model::Blocks blocks = model::blocks(asked.machine, asked.intensity, asked.conditions, share,
+                                               static_cast<double>(partition), {.intensity_of = work.intensity_of});
+    if (asked.first_gpu > 0 && !work.ordered && !work.block_bytes && blocks.cpu.bytes > 0)
+        take_block(plan.mappers.front().part, blocks.cpu, most_of_cores);
+    for (std::size_t i = 0; i < blocks.gpus.size(); i++) {
+        schedule::SplitDevice &part = plan.mappers[asked.first_gpu + i].part;
+        const double most = static_cast<double>(work.program.combines() ? most_of_gpu_combined : most_of_gpu);
+        part.latency = asked.machine.gpus[i].latency;
+        if (!work.ordered && blocks.gpus[i].bytes > 0)
+            take_block(part, blocks.gpus[i], std::max(most, blocks.gpus[i].min_block.value_or(0)));
+    }
+}
+
+/* What nobody has to know anything for. */
+Plan plan_of(const Work &work, const Devices &devices, std::uint64_t partition)
+{
+    Plan plan;
+    for (const std::unique_ptr<Engine> &engine : devices.engines) {
+        Mapper mapper{.engine = engine.get(), .part = {}};
+        mapper.part.rate = guess_of(*engine);
+        mapper.part.share = devices.engines.size() == 1;
+        mapper.part.at_once = engine->at_once();
+        mapper.part.streams = engine->is_gpu();
+        mapper.part.bytes = block_of(work, *engine, partition);
+        if (const std::uint64_t memory = engine->memory())
+            mapper.part.bytes = std::clamp<std::uint64_t>(
+                memory / (memory_for_blocks * std::max(engine->at_once(), 1u)), 1, mapper.part.bytes);
+        plan.guess += mapper.part.rate;
+        plan.mappers.push_back(mapper);
+    }
+    return plan;
+}
+
+/* Those of an earlier run, if each device has one. */
+void take_rates(Plan &plan, const std::vector<double> &rates)
+{
+    if (rates.empty() || *std::min_element(rates.begin(), rates.end()) <= 0)
+        return;
+    for (std::size_t i = 0; i < plan.mappers.size(); i++)
+        plan.mappers[i].part.rate = rates[i];
+    plan.rate = sum(rates);
+}
+
+void split(Plan &plan, const Work &work, const Devices &devices)
+{
+    const Static *const fixed = std::get_if<Static>(&work.split);
+    plan.dynamic = fixed == nullptr;
+    if (fixed && fixed->p)
+        share(plan.mappers, *fixed->p, rates_of(plan));
+    else if (fixed && !devices.rates.empty() && !plan.model_p)
+        share_by_rates(plan, devices.rates);
+    else if (fixed && plan.mappers.size() > 1 && !plan.model_p)
+        plan.probes = plan.dynamic = true;
+}
+
+/* False: there is no answer, and the plan is as before. */
+bool ask_model(Plan &plan, const Work &work, const Devices &devices, const Known &known, std::uint64_t partition,
+               unsigned ranks)
+{
+    const model::Intensity *const intensity = std::get_if<model::Intensity>(&work.intensity);
+    if (!intensity || !known.machine)
+        return false;
+    try {
+        Plan asking = plan;
+        Question asked = question_of(plan, *intensity, known);
+        const model::Share share = ask_for_share(asked, known, work.input.bytes() / ranks);
+        take_share(asking, share, asked.first_gpu);
+        split(asking, work, devices);
+        take_blocks(asking, work, asked, share, partition);
+        plan = std::move(asking);
+        return true;
+    } catch (const Error &) {
+        if (known.is_given)
+            throw;
+        return false;
+    }
+}
+
+/* Rates may say by now that parts are to be others than they were. */
+bool stays(const Plan &plan, const Work &work, const std::vector<schedule::Home> &homes)
+{
+    const Static *const fixed = std::get_if<Static>(&work.split);
+    if (homes.empty())
+        return false;
+    if (!fixed || fixed->p || std::holds_alternative<model::Intensity>(work.intensity))
+        return true;
+    std::vector<double> had(plan.mappers.size(), 0.0);
+    for (const schedule::Home &home : homes)
+        had.at(home.who) += static_cast<double>(home.range.size());
+    const double all = std::max(sum(had), 1.0);
+    for (std::size_t i = 0; i < had.size(); i++)
+        if (std::abs(had[i] / all - plan.mappers[i].part.share) > worth_moving)
+            return false;
+    return true;
 }
 
 } // namespace
@@ -87,18 +258,17 @@ std::uint64_t grid_of(const Work &work)
 
 void share_by_rates(Plan &plan, const std::vector<double> &rates)
 {
-    double sum = 0;
-    for (const double rate : rates)
-        sum += rate;
-    if (!(sum > 0))
+    const double all = sum(rates);
+    if (!(all > 0))
         return;
     plan.probes = false;
     plan.dynamic = false;
-    plan.rate = sum;
+    plan.rate = all;
     for (std::size_t i = 0; i < plan.mappers.size(); i++) {
         plan.mappers[i].part.rate = rates[i];
-        plan.mappers[i].part.share = rates[i] / sum;
+        plan.mappers[i].part.share = rates[i] / all;
     }
+    plan.model_p = cpu_share(plan);
 }
 
 std::uint64_t probe_bytes(const Plan &plan, std::uint64_t partition)
@@ -109,37 +279,17 @@ std::uint64_t probe_bytes(const Plan &plan, std::uint64_t partition)
     return std::min(each_some, partition / 4);
 }
 
-Plan make_plan(const Work &work, const Devices &devices, const Known &known, std::uint64_t partition)
+Plan make_plan(const Work &work, const Devices &devices, const Known &known, std::uint64_t partition, unsigned ranks)
 {
     if (devices.engines.empty())
         throw Error("there is no device here for job \"" + work.program.name +
                     "\": it has functions for GPUs alone, and there is no GPU (Job::cpu.map would run on cores)");
-    Plan plan;
-    for (const std::unique_ptr<Engine> &engine : devices.engines) {
-        Mapper mapper{.engine = engine.get(), .part = {}};
-        mapper.part.rate = rate_of(*engine);
-        mapper.part.share = devices.engines.size() == 1;
-        mapper.part.at_once = engine->at_once();
-        mapper.part.bytes = block_of(work, *engine, partition);
-        plan.guess += mapper.part.rate;
-        plan.mappers.push_back(mapper);
+    Plan plan = plan_of(work, devices, partition);
+    if (!ask_model(plan, work, devices, known, partition, ranks)) {
+        take_rates(plan, devices.rates);
+        split(plan, work, devices);
     }
-    const model::Intensity *const intensity = std::get_if<model::Intensity>(&work.intensity);
-    try {
-        if (intensity && known.machine)
-            ask_model(plan, *known.machine, *intensity);
-    } catch (const Error &) {
-        if (known.is_given)
-            throw;
-    }
-    const Static *const fixed = std::get_if<Static>(&work.split);
-    plan.dynamic = fixed == nullptr;
-    if (fixed && fixed->p)
-        share(plan.mappers, *fixed->p, rates_of(plan));
-    else if (fixed && !devices.rates.empty() && !plan.model_p)
-        share_by_rates(plan, devices.rates);
-    else if (fixed && plan.mappers.size() > 1 && !plan.model_p)
-        plan.probes = plan.dynamic = true;
+    plan.stays = known.again && stays(plan, work, devices.homes);
     return plan;
 }
 

@@ -18,7 +18,9 @@ struct Plan {
     bool dynamic = true;
     double rate = 0;               /* of the node, bytes per second; 0: not known */
     double guess = 0;              /* the same, in cores: for when one node does not know it */
-    std::optional<double> model_p; /* what the model says, if it was asked */
+    std::optional<double> model_p; /* what the model says, or measured rates, if a static split is by these */
+    /* A kept job's blocks go where they were in its last run. */
+    bool stays = false;
     /* A static split needs rates that nobody has measured: the first part of the input is to show them. */
     bool probes = false;
 };
@@ -27,10 +29,11 @@ struct Plan {
 std::uint64_t grid_of(const Work &work);
 
 /*
- * For partitions of about @partition bytes. Throws Error if none of the engines can run the job, or if a static split
- * has a share that nobody can have.
+ * For partitions of about @partition bytes, of one of @ranks: by the model where the job says its intensity and the
+ * machine is known, else by the rates of an earlier run, else by a guess. Throws Error if none of the engines can run
+ * the job, or if a static split has a share that nobody can have.
  */
-Plan make_plan(const Work &work, const Devices &devices, const Known &known, std::uint64_t partition);
+Plan make_plan(const Work &work, const Devices &devices, const Known &known, std::uint64_t partition, unsigned ranks);
 
 /* A static split by what was measured: bytes per second of each device. */
 void share_by_rates(Plan &plan, const std::vector<double> &rates);

@@ -53,6 +53,10 @@ Member::Result RankRun::run()
     if (timeline_.is_wanted())
         timeline_.write(member_.options().timeline + (link_.ranks() > 1 ? "." + std::to_string(link_.rank()) : ""),
                         link_.rank());
+    if (known_.again)
+        keep_homes();
+    if (plan_.probes)
+        share_by_rates(plan_, devices_.rates);
     Report report = chief_ ? chief_->report() : Report{};
     if (!chief_) {
         report.job = work_.program.name;
@@ -89,7 +93,7 @@ void RankRun::fail(const std::string &why)
 void RankRun::loop()
 {
     if (member_.is_first())
-        chief_.emplace(member_, work_, parameters_, run_, spill_, watch_);
+        chief_.emplace(member_, work_, parameters_, run_, spill_, watch_, devices_.ranks);
     say_hello();
     heard_ = watch_.now();
     while (!is_finished_) {
@@ -106,7 +110,12 @@ void RankRun::loop()
 void RankRun::say_hello()
 {
     const std::uint64_t partitions = work_.partitions > 0 ? work_.partitions : 2 * link_.ranks();
-    plan_ = make_plan(work_, devices_, known_, work_.input.bytes() / partitions);
+    plan_ = make_plan(work_, devices_, known_, work_.input.bytes() / partitions, link_.ranks());
+    /* A run that moves input is slower than those after it. */
+    measures_ = !known_.again || plan_.stays || devices_.rates.empty();
+    for (const std::unique_ptr<Engine> &engine : devices_.engines)
+        if (known_.again && !plan_.stays)
+            engine->forget_input();
     for (const Mapper &mapper : plan_.mappers)
         report_.devices.push_back({.name = mapper.engine->name()});
     Head hello = head(Tag::hello, hash_of_job(work_));
@@ -239,8 +248,10 @@ void RankRun::start_next()
     map_id_ = part.id;
     is_given_up_ = false;
     map_begin_ = watch_.now();
-    map_ = std::make_unique<PartitionMap>(setting_, part.range, plan_.mappers, plan_.dynamic,
-                                          [this] { post([this] { partition_ended(); }); });
+    map_ = std::make_unique<PartitionMap>(
+        setting_, part.range, plan_.mappers,
+        schedule::SplitOptions{.dynamic = plan_.dynamic, .block_bytes = setting_.grid, .homes = homes_in(part.range)},
+        [this] { post([this] { partition_ended(); }); });
     map_->start();
 }
 
@@ -290,6 +301,23 @@ void RankRun::give_up(std::uint64_t id)
     }
 }
 
+/* Without any, a static split has its shares. */
+std::vector<schedule::Home> RankRun::homes_in(const schedule::Range &range) const
+{
+    std::vector<schedule::Home> homes;
+    for (const schedule::Home &home : devices_.homes)
+        if (plan_.stays && home.range.begin < range.end && range.begin < home.range.end)
+            homes.push_back(home);
+    return homes;
+}
+
+void RankRun::keep_homes()
+{
+    devices_.homes = std::move(homes_);
+    if (chief_)
+        devices_.ranks = chief_->homes();
+}
+
 void RankRun::count(const PartitionMap &map)
 {
     for (std::size_t i = 0; i < report_.devices.size(); i++) {
@@ -299,6 +327,10 @@ void RankRun::count(const PartitionMap &map)
     }
     report_.pairs_mapped += map.pairs();
     report_.partitions++;
+    for (const schedule::Home &home : map.homes())
+        homes_.push_back(home);
+    if (!measures_)
+        return;
     devices_.rates.clear();
     for (const Report::Device &device : report_.devices)
         devices_.rates.push_back(device.rate());

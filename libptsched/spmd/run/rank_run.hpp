@@ -53,7 +53,9 @@ private:
     void take_probe(Part &part);
     void partition_ended();
     void give_up(std::uint64_t id);
+    std::vector<schedule::Home> homes_in(const schedule::Range &range) const;
     void count(const PartitionMap &map);
+    void keep_homes();
     void verdict(std::uint64_t id, bool counts);
     void mapped(const Buffer &message);
     void pump();
@@ -90,7 +92,9 @@ private:
     std::vector<std::byte> parameters_;
     Setting setting_;
     Plan plan_;
-    std::optional<Chief> chief_; /* of rank 0 */
+    bool measures_ = false;             /* rates of this run are those of runs to come */
+    std::vector<schedule::Home> homes_; /* of this run */
+    std::optional<Chief> chief_;        /* of rank 0 */
 
     /* Of the map: the partition that is done now, and the one after it. */
     std::unique_ptr<PartitionMap> map_;

@@ -21,6 +21,7 @@ namespace spmd = ptsched::spmd;
 std::vector<tap::Case> device_function_cases();
 std::vector<tap::Case> host_function_cases();
 std::vector<tap::Case> engine_cases();
+std::vector<tap::Case> kept_job_cases();
 
 /* For a process of its own, whose first argument is that. */
 inline constexpr char fault_argument[] = "fault";
@@ -62,6 +63,7 @@ public:
             like.block.data = reinterpret_cast<const std::byte *>(&records[first]);
             like.block.bytes = count * sizeof(T);
             like.block.first = first;
+            like.block.offset = first * sizeof(T);
             like.block.records = count;
             give(like);
         }

@@ -65,6 +65,35 @@ void input_that_stays()
     CHECK(run() == numbered(records));
 }
 
+/* Of a block that is there, a part is there, if it is aligned. */
+void parts_of_input_that_stays()
+{
+    Places places;
+    const spmd::Program program = places.program();
+    Node node(program);
+    std::vector<unsigned> records = numbers(100);
+    const auto map = [&](std::size_t first, std::size_t count) {
+        spmd::Piece piece{.block = {}, .again = true};
+        piece.block = {.data = reinterpret_cast<const std::byte *>(&records[first]),
+                       .bytes = count * sizeof(unsigned),
+                       .first = first,
+                       .records = count,
+                       .offset = first * sizeof(unsigned)};
+        node.pairs.clear();
+        node.give(piece);
+        node.wait();
+        return node.pairs.values.get<unsigned>(0);
+    };
+    CHECK_EQ(map(0, 50), 0U);
+    CHECK_EQ(map(50, 50), 50U);
+    records.assign(100, 7);
+    CHECK_EQ(map(0, 20), 0U);
+    CHECK_EQ(map(20, 30), 20U);
+    CHECK_EQ(map(54, 46), 54U);
+    CHECK_EQ(map(21, 10), 7U);
+    CHECK_EQ(map(40, 20), 7U);
+}
+
 void input_that_goes()
 {
     Places places;
@@ -203,6 +232,7 @@ int run_fault()
 std::vector<tap::Case> engine_cases()
 {
     return {{"input that stays on the GPU", input_that_stays},
+            {"parts of input that stays on the GPU", parts_of_input_that_stays},
             {"input that comes once", input_that_goes},
             {"input that has no room on the GPU", input_that_does_not_fit},
             {"input and pairs of many chunks, from memory of each kind", many_chunks},

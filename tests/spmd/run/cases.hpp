@@ -3,6 +3,7 @@
 #ifndef TEST_SPMD_RUN_CASES_HPP
 #define TEST_SPMD_RUN_CASES_HPP
 
+#include "libptsched/spmd/run/engine.hpp"
 #include "tests/vgpu/tap.h"
 #include <ptsched/spmd.hpp>
 
@@ -21,6 +22,10 @@ std::vector<tap::Case> failure_cases();
 std::vector<tap::Case> device_cases();
 std::vector<tap::Case> run_cases();
 std::vector<tap::Case> machine_cases();
+std::vector<tap::Case> plan_cases();
+
+/* What counts as a GPU here: two cores. */
+std::unique_ptr<spmd::Engine> cores_as_gpu(const spmd::Program &program, std::uint64_t memory = 0);
 
 /* Ranks of this process, with two threads each. */
 spmd::Options of_ranks(unsigned ranks);

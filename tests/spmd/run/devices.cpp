@@ -13,12 +13,13 @@ namespace {
 
 class CoresAsGpu final : public spmd::Engine {
 public:
-    explicit CoresAsGpu(const spmd::Program &program)
-        : workers_(2), cores_(spmd::make_cpu_engine(program, workers_, 1 << 20))
+    explicit CoresAsGpu(const spmd::Program &program, std::uint64_t memory = 0)
+        : memory_(memory), workers_(2), cores_(spmd::make_cpu_engine(program, workers_, 1 << 20))
     {
     }
     std::string name() const override { return "gpu 0"; }
     bool is_gpu() const override { return true; }
+    std::uint64_t memory() const override { return memory_; }
     unsigned at_once() const override { return 2; }
     void start(const spmd::Piece &piece, spmd::Done done) override { cores_->start(piece, std::move(done)); }
     unsigned kept() const override { return cores_->kept(); }
@@ -26,6 +27,7 @@ public:
     void forget_pairs() override { cores_->forget_pairs(); }
 
 private:
+    const std::uint64_t memory_;
     spmd::Workers workers_;
     std::unique_ptr<spmd::Engine> cores_;
 };
@@ -37,7 +39,7 @@ public:
         : work_(std::move(work)), link_(std::make_shared<spmd::Hub>(1)->link(0)), member_(options, *link_)
     {
         devices_ = member_.devices_for(work_.program);
-        devices_.engines.push_back(std::make_unique<CoresAsGpu>(work_.program));
+        devices_.engines.push_back(cores_as_gpu(work_.program));
     }
     spmd::Member::Result run() { return member_.run(work_, devices_, {}, true); }
 
@@ -66,8 +68,13 @@ void all_splits_give_the_same()
          {spmd::Split(spmd::Dynamic{}), spmd::Split(spmd::Static{}), spmd::Split(spmd::Static{0.3})}) {
         job.split = split;
         Node node(job.work(), of_ranks(1));
-        for (int i = 0; i < 3; i++)
-            CHECK(counts_of(node.run()) == counted(text));
+        for (int i = 0; i < 3; i++) {
+            const auto result = node.run();
+            CHECK(counts_of(result) == counted(text));
+            /* Without a model, measured rates say what a static split is to have. */
+            const bool asks = split.index() == 1 && !std::get<spmd::Static>(split).p;
+            CHECK_EQ(result.report.model_p.has_value(), asks);
+        }
     }
 }
 
@@ -101,7 +108,8 @@ void the_model_says_the_part()
     const auto result = Node(job.work(), options).run();
     CHECK(counts_of(result) == counted(text));
     CHECK(result.report.model_p.has_value());
-    const double p = spmd::model::share(*options.machine, {.cpu = 100, .gpu = 100}).cpu;
+    const double p =
+        spmd::model::share(*options.machine, {.cpu = 100, .gpu = 100}, {.input = spmd::model::Where::gpu}).cpu;
     CHECK(std::abs(result.report.model_p.value_or(-1) - p) < 1e-12);
     CHECK(error_of_p(result, p) < 0.1);
     options.machine->gpus.clear();
@@ -125,12 +133,18 @@ void a_machine_is_found()
         spmd::model::Machine half = made_up_machine(gpus);
         half.cpu.peak = {100e9, 50e9};
         half.cpu.dram = 25e9;
+        const spmd::model::Conditions stays{.input = spmd::model::Where::gpu};
         if (gpus > 0)
-            CHECK(std::abs(*result.report.model_p - spmd::model::share(half, intensity).cpu) < 1e-9);
+            CHECK(std::abs(*result.report.model_p - spmd::model::share(half, intensity, stays).cpu) < 1e-9);
     }
 }
 
 } // namespace
+
+std::unique_ptr<spmd::Engine> test::cores_as_gpu(const spmd::Program &program, std::uint64_t memory)
+{
+    return std::make_unique<CoresAsGpu>(program, memory);
+}
 
 std::vector<tap::Case> test::device_cases()
 {

@@ -56,6 +56,7 @@ struct Work {
     Program program = {};
     Input input = {};
     Intensity intensity = Probe{};
+    model::IntensityOf intensity_of = {};
     Split split = Dynamic{};
     Output output = {};
     /* A pair as a file is to have it, appended to @to. */

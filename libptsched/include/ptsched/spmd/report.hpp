@@ -35,7 +35,10 @@ struct Report {
     std::uint64_t input_bytes = 0;
     std::vector<Rank> ranks;
     std::vector<unsigned> failed; /* ranks */
-    /* The CPUs' part of the input: what came of it, and what the model said, if it was asked. */
+    /*
+     * The CPUs' part of the input: what came of it, and what the model said of rank 0's, or, where a static split has
+     * no model, the rates that were measured. None: neither was asked.
+     */
     double p = 1;
     std::optional<double> model_p;
 
