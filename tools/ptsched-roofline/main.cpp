@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What the model knows of this machine, measured and shown. */
+#include "tools/ptsched-roofline/network.hpp"
 #include "tools/ptsched-roofline/show.hpp"
 #include "tools/standard_streams.hpp"
 #include <ptsched/spmd/roofline.hpp>
@@ -12,14 +13,15 @@ namespace {
 
 struct Options {
     std::string file, plot;
-    bool json = false, refresh = false, no_gpus = false, single = false, resident = false, streamed = false;
+    bool network = false, json = false, refresh = false, no_gpus = false, single = false, resident = false,
+         streamed = false;
     std::optional<double> both, cpu, gpu;
 };
 
-model::Machine machine_of(const Options &options)
+model::Machine machine_of(const Options &options, const std::function<double()> &network)
 {
     if (options.file.empty())
-        return model::machine({.gpus = !options.no_gpus}, options.refresh);
+        return model::machine({.gpus = !options.no_gpus, .network = network}, options.refresh);
     std::ifstream stream(options.file);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     if (!stream)
@@ -53,7 +55,15 @@ void draw(const std::string &script)
 
 int run(const Options &options)
 {
-    const model::Machine machine = machine_of(options);
+    Network network;
+    const auto measure = [&] {
+        network = measure_network();
+        return network.rate;
+    };
+    const model::Machine machine = machine_of(options, options.network ? measure : std::function<double()>());
+    /* The first of MPI's processes speaks for all. */
+    if (network.rank > 0)
+        return 0;
     const std::optional<Job> job = job_of(options);
     std::cout << (options.json ? model::to_json(machine) + "\n" : text_of(machine, job));
     if (!options.plot.empty())
@@ -74,7 +84,12 @@ int main(int argc, char **argv)
     app.add_flag("--json", options.json, "print what was measured as JSON");
     app.add_flag("--refresh", options.refresh, "measure again, even if it is known");
     app.add_flag("--no-gpus", options.no_gpus, "the CPU alone");
-    app.add_option("--file", options.file, "show this machine, which --json has printed")->check(CLI::ExistingFile);
+    auto *const network =
+        app.add_flag("--network", options.network,
+                     "measure the network, too, and keep it: of processes that mpirun -n N --bind-to none has started");
+    app.add_option("--file", options.file, "show this machine, which --json has printed")
+        ->check(CLI::ExistingFile)
+        ->excludes(network);
     app.add_option("--plot", options.plot, "draw the rooflines to this file, .svg, .png or .pdf (needs gnuplot)");
     app.add_option("--intensity", options.both, "of a job, flop/byte: say who gets which part, and draw it")
         ->check(number);

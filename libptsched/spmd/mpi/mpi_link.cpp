@@ -23,16 +23,6 @@ constexpr std::size_t most_coming = 64;
 /* Set when a rank has failed: what waits for all of them would hang. */
 bool is_broken = false;
 
-void check(int result, const char *what)
-{
-    if (result == MPI_SUCCESS)
-        return;
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    MPI_Error_string(result, text, &length);
-    throw Error(std::string("MPI cannot ") + what + ": " + text);
-}
-
 /* Called by exit(), after the program has said what it had to say. */
 void finalize()
 {
@@ -44,6 +34,18 @@ void finalize()
         MPI_Abort(MPI_COMM_WORLD, 1);
     else
         MPI_Finalize();
+}
+
+} // namespace
+
+void check(int result, const char *what)
+{
+    if (result == MPI_SUCCESS)
+        return;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(result, text, &length);
+    throw Error(std::string("MPI cannot ") + what + ": " + text);
 }
 
 void initialize()
@@ -67,8 +69,6 @@ void initialize()
     if (threads < MPI_THREAD_SERIALIZED && !is_main)
         throw Error("MPI was initialised by another thread, which has to run the jobs, or with MPI_THREAD_SERIALIZED");
 }
-
-} // namespace
 
 MpiLink::MpiLink()
 {

@@ -50,6 +50,11 @@ private:
     bool woken_ PTSCHED_GUARDED_BY(mutex_) = false;
 };
 
+/* MPI, unless the program has; throws Error if it cannot be used by this thread. */
+void initialize();
+/* Throws Error unless that is a success; @what: which MPI cannot. */
+void check(int result, const char *what);
+
 /* This rank cannot go on: the process ends by MPI_Abort, so that nobody waits for it. */
 void break_off();
 

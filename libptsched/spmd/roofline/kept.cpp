@@ -187,19 +187,21 @@ std::filesystem::path machine_file(bool gpus)
     return folder / name;
 }
 
+/* All nodes take part in what is measured of the network, and so whatever is known here does not matter. */
 Machine machine(const MeasureOptions &options, bool refresh)
 {
+    const double network = options.network ? options.network() : 0;
     const std::filesystem::path file = machine_file(options.gpus);
     std::optional<Machine> known = refresh || file.empty() ? std::nullopt : kept(file);
-    if (known && (known->network > 0 || !options.network))
+    if (known && network <= 0)
         return *known;
     const OneAtATime alone(file);
-    if (!known && !refresh)
+    if (!refresh)
         known = kept(file);
     if (!known)
-        known = measure(options);
-    else if (options.network)
-        known->network = options.network();
+        known = measure({.gpus = options.gpus, .attach = options.attach, .bytes = options.bytes});
+    if (network > 0)
+        known->network = network;
     if (!file.empty())
         keep(file, *known);
     return *known;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "libptsched/spmd/gpu/turn.hpp"
 #include "libptsched/spmd/roofline/host.hpp"
 #include "libptsched/spmd/roofline/peaks.hpp"
 #include <ptsched/base/chrono_clock.hpp>
@@ -75,9 +76,17 @@ template <typename Number> double host_peak()
     return best(operations_of_round<Number>() * rounds * all, [&] { return run(rounds); });
 }
 
+/* Of a GPU: a queue, and turns in which it may be given something. */
+struct Measured {
+    const std::unique_ptr<device::Turns> turns;
+    const std::unique_ptr<device::Queue> queue;
+};
+
 /* Of what the queue is given, by the device's own clock where it has one. */
-template <typename Give> double seconds_on(device::Queue &queue, Give give)
+template <typename Give> double seconds_on(const Measured &gpu, Give give)
 {
+    const Turn turn(gpu.turns.get());
+    device::Queue &queue = *gpu.queue;
     const auto begin = Clock::now();
     const std::unique_ptr<device::Watch> watch = queue.watch();
     give();
@@ -89,7 +98,7 @@ template <typename Give> double seconds_on(device::Queue &queue, Give give)
 }
 
 /* Zero where the driver does not compile the kernel. */
-double gpu_peak(device::Device &gpu, device::Queue &queue, bool twice)
+double gpu_peak(device::Device &gpu, const Measured &on, bool twice)
 {
     constexpr unsigned threads_of_block = 256;
     const auto threads = gpu.most_threads();
@@ -107,8 +116,8 @@ double gpu_peak(device::Device &gpu, device::Queue &queue, bool twice)
     unsigned rounds = 1024;
     const auto blocks = static_cast<unsigned>(std::max<std::size_t>(*threads / threads_of_block, 1));
     const auto run = [&] {
-        return seconds_on(queue, [&] {
-            queue.run(*code, {{blocks, 1, 1}, {threads_of_block, 1, 1}}, {&unwritten, &rounds});
+        return seconds_on(on, [&] {
+            on.queue->run(*code, {{blocks, 1, 1}, {threads_of_block, 1, 1}}, {&unwritten, &rounds});
         });
     };
     run();
@@ -143,38 +152,40 @@ Cpu measure_cpu(std::size_t bytes)
     return cpu;
 }
 
-Gpu measure_gpu(device::Device &device, std::size_t bytes)
+Gpu measure_gpu(device::Device &device, std::size_t bytes, bool attach)
 {
     /* Larger than any GPU's cache. */
     constexpr std::size_t usual = std::size_t{512} << 20;
     Gpu gpu;
     gpu.name = device.name();
     gpu.memory = memory_bytes(device).value_or(0);
-    const auto queue = device.make_queue();
+    const Measured on{open_turns(device, attach), device.make_queue()};
+    device::Queue &queue = *on.queue;
     const device::Allocation there = some_of(device, bytes ? bytes : usual);
     const device::Allocation here = device::Allocation::pinned(std::min(there.bytes(), buffer_bytes()));
     std::fill_n(static_cast<std::byte *>(here.host_address()), here.bytes(), std::byte{0});
 
     const std::size_t sent = here.bytes(), half = there.bytes() / 2;
     gpu.to_gpu = best(static_cast<double>(sent), [&] {
-        return seconds_on(*queue, [&] { queue->upload(there.address(), here.host_address(), sent); });
+        return seconds_on(on, [&] { queue.upload(there.address(), here.host_address(), sent); });
     });
     gpu.to_host = best(static_cast<double>(sent), [&] {
-        return seconds_on(*queue, [&] { queue->download(here.host_address(), there.address(), sent); });
+        return seconds_on(on, [&] { queue.download(here.host_address(), there.address(), sent); });
     });
     /* Half of it is read and as much is written. */
     gpu.dram = best(2.0 * static_cast<double>(half), [&] {
-        return seconds_on(*queue, [&] { queue->copy(there.address() + half, device, there.address(), half); });
+        return seconds_on(on, [&] { queue.copy(there.address() + half, device, there.address(), half); });
     });
     /* A block of a few bytes: what all others cost, too. */
     gpu.latency = 1 / best(1, [&] {
+                      const Turn turn(on.turns.get());
                       return seconds_of([&] {
-                          queue->upload(there.address(), here.host_address(), 4);
-                          queue->finish();
+                          queue.upload(there.address(), here.host_address(), 4);
+                          queue.finish();
                       });
                   });
-    gpu.peak.fp32 = gpu_peak(device, *queue, false);
-    gpu.peak.fp64 = gpu_peak(device, *queue, true);
+    gpu.peak.fp32 = gpu_peak(device, on, false);
+    gpu.peak.fp64 = gpu_peak(device, on, true);
     return gpu;
 }
 
@@ -185,7 +196,7 @@ Machine measure(const MeasureOptions &options)
     machine.cpu = measure_cpu(options.bytes);
     if (options.gpus)
         for (device::Device *gpu : device::gpus())
-            machine.gpus.push_back(measure_gpu(*gpu, options.bytes));
+            machine.gpus.push_back(measure_gpu(*gpu, options.bytes, options.attach));
     if (options.network)
         machine.network = options.network();
     return machine;

@@ -31,13 +31,13 @@ model::Gpu part_of(model::Gpu gpu, unsigned ranks)
 
 } // namespace
 
-const model::Machine *KnownMachine::get(bool gpus)
+const model::Machine *KnownMachine::get(bool gpus, bool attach)
 {
     const Guard guard(mutex_);
     Asked &asked = asked_[gpus ? 1 : 0];
     if (!std::exchange(asked.is_asked, true)) {
         try {
-            asked.machine = model::machine({.gpus = gpus});
+            asked.machine = model::machine({.gpus = gpus, .attach = attach});
         } catch (const std::exception &) {
             asked.machine.reset();
         }

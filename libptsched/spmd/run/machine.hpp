@@ -17,7 +17,7 @@ namespace ptsched::spmd {
 class KnownMachine {
 public:
     /* Blocks while it is measured. Null if it cannot be; else valid as long as this. */
-    const model::Machine *get(bool gpus);
+    const model::Machine *get(bool gpus, bool attach);
 
 private:
     struct Asked {

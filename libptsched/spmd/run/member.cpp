@@ -69,7 +69,7 @@ Known Member::known_for(const Work &work, const Devices &devices, bool again)
         return known;
     const bool gpus = std::any_of(devices.engines.begin(), devices.engines.end(),
                                   [](const std::unique_ptr<Engine> &engine) { return engine->is_gpu(); });
-    if (const model::Machine *const machine = known_->get(gpus))
+    if (const model::Machine *const machine = known_->get(gpus, options_.attach))
         known.machine =
             part_of(*machine, devices.engines, workers_.threads(), link_.host_ranks(), options_.gpus.empty());
     return known;

@@ -5,9 +5,11 @@
 #include "tests/spmd/gpu/cases.hpp"
 #include <ptsched/device/allocation.hpp>
 #include <ptsched/spmd/gpu_block.hpp>
+#include <ptsched/spmd/roofline.hpp>
 
 #include <set>
 #include <sys/wait.h>
+#include <thread>
 
 namespace test {
 
@@ -211,6 +213,22 @@ void pieces_in_turns()
     CHECK(!was_wrong);
 }
 
+/* So does what measures a GPU. */
+void measuring_in_turns()
+{
+    std::atomic<double> rate{-1};
+    Broker broker;
+    Rival rival;
+    rival.tell('t');
+    CHECK(rival.told() == 'h');
+    std::thread measures([&] { rate = spmd::model::measure_gpu(*device::gpus().at(0), 1 << 16).to_gpu; });
+    CHECK(comes_true([&] { return broker.state() == "waiting"; }));
+    CHECK(rate < 0);
+    rival.tell('g');
+    measures.join();
+    CHECK(rate > 0);
+}
+
 /* What a kernel does that must not ends all of the process's work on GPUs, and so it has a process of its own. */
 void a_kernel_that_traps()
 {
@@ -239,6 +257,7 @@ std::vector<tap::Case> engine_cases()
             {"an engine for each GPU", several_gpus},
             {"an engine ends when its work has", an_end_with_work},
             {"pieces wait for turns", pieces_in_turns},
+            {"what measures a GPU waits for turns", measuring_in_turns},
             {"a kernel that traps is an error", a_kernel_that_traps}};
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Jobs by eight processes of MPI over the loopback device: without arguments it starts itself as them. */
+#include "tests/spmd/cache.hpp"
 #include "tests/spmd/run/cases.hpp"
 #include <ptsched/spmd/mpi.hpp>
 
 #include <cmath>
 #include <csignal>
-#include <fstream>
 #include <sys/wait.h>
-#include <unistd.h>
 
 using namespace test;
 
@@ -21,18 +20,15 @@ struct Ended {
     std::string output;
 };
 
-Ended of_eight(const std::string &what)
+std::string self()
 {
-    char self[4096] = "";
-    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
-        return {-1, "no /proc"};
-    std::string command = "timeout -k 5 ";
-    command += most_seconds;
-    command +=
-        " mpirun --allow-run-as-root --oversubscribe --bind-to none --mca btl self,tcp --mca btl_tcp_if_include lo "
-        "--mca plm_rsh_agent sh -n 8 ";
-    command += self;
-    command += " " + what + " 2>&1 </dev/null";
+    return std::filesystem::read_symlink("/proc/self/exe");
+}
+
+/* @start: of the program, as a shell has it. */
+Ended run(const std::string &start)
+{
+    const std::string command = std::string("timeout -k 5 ") + most_seconds + " " + start + " 2>&1 </dev/null";
     Ended ended{-1, {}};
     FILE *const pipe = popen(command.c_str(), "r");
     if (!pipe)
@@ -43,6 +39,18 @@ Ended of_eight(const std::string &what)
     const int status = pclose(pipe);
     ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return ended;
+}
+
+Ended of_ranks_of_mpi(unsigned ranks, const std::string &program)
+{
+    return run("mpirun --allow-run-as-root --oversubscribe --bind-to none --mca btl self,tcp --mca btl_tcp_if_include "
+               "lo --mca plm_rsh_agent sh -n " +
+               std::to_string(ranks) + " " + program);
+}
+
+Ended of_eight(const std::string &what)
+{
+    return of_ranks_of_mpi(8, self() + " " + what);
 }
 
 std::size_t times(const std::string &text, const std::string &part)
@@ -132,8 +140,18 @@ int other_jobs(spmd::Cluster &cluster)
     return 0;
 }
 
+/* What all ranks say is one number. */
+int network()
+{
+    const double rate = spmd::mpi::network_rate();
+    std::printf("rate %a\n", rate);
+    return rate > 0 && std::isfinite(rate) ? 0 : 1;
+}
+
 int child(const std::string &what)
 {
+    if (what == "network")
+        return network();
     spmd::Options options;
     options.threads = 1;
     /* Others may have to wait for a processor, too. */
@@ -201,6 +219,48 @@ void what_a_rank_alone_throws()
     CHECK_EQ(times(ended.output, "rank 3: no such thing"), std::size_t{1});
 }
 
+void a_network_is_measured()
+{
+    for (const unsigned ranks : {2U, 3U}) {
+        const Ended ended = of_ranks_of_mpi(ranks, self() + " network");
+        CHECK_EQ(ended.status, 0);
+        CHECK_EQ(times(ended.output, "all ranks are on one host"), std::size_t{1});
+        const std::size_t at = ended.output.find("rate ");
+        CHECK(at != ended.output.npos);
+        if (at != ended.output.npos)
+            CHECK_EQ(times(ended.output, ended.output.substr(at, ended.output.find('\n', at) + 1 - at)),
+                     std::size_t{ranks});
+    }
+}
+
+/* The rest of the machine is known. */
+void the_tool_keeps_the_network()
+{
+    const Cache cache;
+    spmd::model::Machine machine = made_up_machine(0);
+    machine.network = 0;
+    Cache::keep(machine, false);
+    const std::filesystem::path top = std::filesystem::path(self()).parent_path().parent_path();
+    const std::string tool = (top / "bin/ptsched-roofline").string() + " --no-gpus --network";
+    const auto with = [](const std::string &folder) { return "env LD_LIBRARY_PATH=" + folder + " "; };
+    const Ended two = of_ranks_of_mpi(2, with(top / "lib") + tool);
+    CHECK_EQ(two.status, 0);
+    CHECK_EQ(times(two.output, "Network: "), std::size_t{1});
+    CHECK_EQ(times(two.output, "Network: not known"), std::size_t{0});
+    CHECK(spmd::model::machine({.gpus = false}).network > 0);
+    CHECK(spmd::model::machine({.gpus = false}).cpu.name == machine.cpu.name);
+
+    const std::string alone = "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ";
+    const Ended one = run(alone + with(top / "lib") + tool);
+    CHECK_EQ(one.status, 1);
+    CHECK(has(one.output, "one rank alone cannot measure the network"));
+    /* A file of its name that is no library. */
+    Cache::write(cache.folder() / "libptsched-spmd-mpi.so.0", "");
+    const Ended without = run(with(cache.folder()) + tool);
+    CHECK_EQ(without.status, 1);
+    CHECK(has(without.output, "libptsched-spmd-mpi.so.0, which cannot be loaded"));
+}
+
 } // namespace
 
 int main(int arguments, char **argument)
@@ -214,5 +274,7 @@ int main(int arguments, char **argument)
         {"a silent rank ends the job", a_silent_rank_ends_the_job},
         {"all ranks run the same job", all_ranks_run_the_same_job},
         {"what a rank alone throws", what_a_rank_alone_throws},
+        {"a network is measured", a_network_is_measured},
+        {"the tool keeps the network", the_tool_keeps_the_network},
     });
 }

@@ -46,10 +46,10 @@ void it_is_asked_once()
     const Cache cache;
     Cache::keep(made_up_machine(), false);
     spmd::KnownMachine known;
-    const model::Machine *const first = known.get(false);
+    const model::Machine *const first = known.get(false, false);
     CHECK(first && first->cpu.name == made_up_machine().cpu.name);
     std::filesystem::remove_all(cache.folder() / "ptsched");
-    CHECK(known.get(false) == first);
+    CHECK(known.get(false, false) == first);
     CHECK(!std::filesystem::exists(cache.folder() / "ptsched"));
 }
 

@@ -77,7 +77,7 @@ void blocks_reach_the_peak()
 {
     Setup setup(120);
     setup.work.intensity_of = [](double bytes) { return std::sqrt(bytes) / 100; };
-    const auto &gpu = setup.plan().mappers.at(1).part;
+    const auto gpu = setup.plan().mappers.at(1).part;
     const model::Blocks sizes = setup.blocks({}, {.intensity_of = setup.work.intensity_of});
     CHECK(sizes.gpus[0].min_block.has_value());
     CHECK(static_cast<double>(gpu.bytes) >= *sizes.gpus[0].min_block - 1);
@@ -91,7 +91,7 @@ void memory_is_the_limit()
         Setup setup(120, memory);
         if (!knows)
             setup.known.machine.reset();
-        const auto &gpu = setup.plan().mappers.at(1).part;
+        const auto gpu = setup.plan().mappers.at(1).part;
         CHECK(gpu.bytes >= 1 && gpu.bytes * gpu.at_once <= memory / 4);
     }
 }
@@ -104,7 +104,8 @@ void what_a_job_says_of_blocks()
     CHECK_EQ(setup.plan().mappers.at(0).part.bytes, 12345U);
     CHECK_EQ(setup.plan().mappers.at(1).part.bytes, of_model);
     setup.work.ordered = true;
-    for (const spmd::Mapper &mapper : setup.plan().mappers) {
+    const spmd::Plan plan = setup.plan();
+    for (const spmd::Mapper &mapper : plan.mappers) {
         CHECK_EQ(mapper.part.bytes, 12345U);
         CHECK_EQ(mapper.part.at_once, 2U);
     }

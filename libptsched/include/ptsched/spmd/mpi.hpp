@@ -39,7 +39,21 @@ Cluster cluster(Options options = {});
  */
 int main(const std::function<int(Cluster &)> &body, Options options = {});
 
+/*
+ * Bytes per second that one node sends to another, for model::MeasureOptions::network: of the first ranks of hosts, two
+ * by two at the same time, the slowest pair's. Where there is one host, it is what two of its ranks send to each other,
+ * which rank 0 says on the standard error. All processes of MPI_COMM_WORLD call it, outside of jobs, and wait for one
+ * another, a minute at most; MPI is initialised as by cluster(). Throws Error if there is one process alone.
+ */
+double network_rate();
+
 } // namespace ptsched::spmd::mpi
+
+/*
+ * The same for programs that load the library at run time, with the rank in MPI_COMM_WORLD: 0, or -1 and a text in
+ * @error, which has @room.
+ */
+extern "C" int ptsched_spmd_network_rate(double *rate, int *rank, char *error, std::size_t room);
 
 #pragma GCC visibility pop
 

@@ -19,9 +19,13 @@ namespace ptsched::spmd::model {
 
 struct MeasureOptions {
     bool gpus = true;
+    bool attach = true; /* GPUs are measured in turns of ptsched, where there is a scheduler */
     /* Of each buffer, bytes; zero: so many that caches do not matter, a quarter of what is free at most. */
     std::size_t bytes = 0;
-    /* Measures what a node sends to another, bytes per second; called once, last. Empty: that is not known. */
+    /*
+     * Measures what a node sends to another, bytes per second, as mpi::network_rate() does; called once, even if all
+     * else is known, since other nodes take part. Empty: that is not known.
+     */
     std::function<double()> network = {};
 };
 
@@ -33,7 +37,7 @@ struct MeasureOptions {
  */
 Machine measure(const MeasureOptions &options = {});
 Cpu measure_cpu(std::size_t bytes = 0);
-Gpu measure_gpu(device::Device &gpu, std::size_t bytes = 0);
+Gpu measure_gpu(device::Device &gpu, std::size_t bytes = 0, bool attach = true);
 
 /*
  * Where it is kept: in $XDG_CACHE_HOME/ptsched, or ~/.cache/ptsched, a file for each kind of machine: model of CPU,
@@ -44,7 +48,7 @@ std::filesystem::path machine_file(bool gpus = true);
 /*
  * What was kept; else, or if @refresh, what measure() says, which is then kept. A file that cannot be read or written
  * is as none. Processes of one host measure one after another: the others have what the first one has kept, for which
- * they wait a minute at most. What of the network is not known there is measured if @options say how.
+ * they wait a minute at most. What is known of the network stays, unless @options say how to measure it.
  */
 Machine machine(const MeasureOptions &options = {}, bool refresh = false);
 
