@@ -95,9 +95,11 @@ Question question_of(const Plan &plan, model::Intensity intensity, const Known &
         throw Error("Options::machine has " + std::to_string(asked.machine.gpus.size()) +
                     " GPUs, and the job is run on " + std::to_string(gpus));
     asked.machine.gpus.resize(gpus);
-    for (std::size_t i = 0; i < gpus; i++)
-        if (const std::uint64_t memory = plan.mappers[asked.first_gpu + i].engine->memory())
-            asked.machine.gpus[i].memory = memory;
+    for (std::size_t i = 0; i < gpus; i++) {
+        std::uint64_t &memory = asked.machine.gpus[i].memory;
+        const std::uint64_t all = plan.mappers[asked.first_gpu + i].engine->memory();
+        memory = memory > 0 && all > 0 ? std::min(memory, all) : std::max(memory, all);
+    }
     return asked;
 }
 
@@ -227,13 +229,12 @@ bool ask_model(Plan &plan, const Work &work, const Devices &devices, const Known
     }
 }
 
-/* Rates may say by now that parts are to be others than they were. */
-bool stays(const Plan &plan, const Work &work, const std::vector<schedule::Home> &homes)
+/* Where a static split is by rates, these may say by now that parts are to be others than they were. */
+bool stays(const Plan &plan, bool by_rates, const std::vector<schedule::Home> &homes)
 {
-    const Static *const fixed = std::get_if<Static>(&work.split);
     if (homes.empty())
         return false;
-    if (!fixed || fixed->p || std::holds_alternative<model::Intensity>(work.intensity))
+    if (!by_rates)
         return true;
     std::vector<double> had(plan.mappers.size(), 0.0);
     for (const schedule::Home &home : homes)
@@ -285,11 +286,12 @@ Plan make_plan(const Work &work, const Devices &devices, const Known &known, std
         throw Error("there is no device here for job \"" + work.program.name +
                     "\": it has functions for GPUs alone, and there is no GPU (Job::cpu.map would run on cores)");
     Plan plan = plan_of(work, devices, partition);
-    if (!ask_model(plan, work, devices, known, partition, ranks)) {
+    const bool is_models = ask_model(plan, work, devices, known, partition, ranks);
+    if (!is_models) {
         take_rates(plan, devices.rates);
         split(plan, work, devices);
     }
-    plan.stays = known.again && stays(plan, work, devices.homes);
+    plan.stays = known.again && stays(plan, !is_models && plan.model_p, devices.homes);
     return plan;
 }
 

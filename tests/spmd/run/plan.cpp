@@ -147,7 +147,6 @@ void input_that_moves()
     Setup setup(1);
     setup.known.machine.reset();
     setup.known.again = true;
-    setup.work.intensity = spmd::Probe{};
     setup.work.split = spmd::Static{};
     setup.devices.homes = {{0, {0, 100}}, {1, {100, 400}}};
     setup.devices.rates = {1.1e9, 3e9};
