@@ -68,7 +68,9 @@ void sync_folder(const path &folder)
 /* Either the whole new one is there after that, or what was there before. */
 void write_header(const path &folder, const VolumeHeader &header)
 {
-    const path file = folder / header_name, unfinished = folder / (std::string(".new-") + header_name);
+    const path file = folder / header_name;
+    path unfinished = file;
+    unfinished += ".new";
     const std::string written = header.text();
     ptsched::UniqueFd fd(open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
     errno = fd ? ENOSPC : errno;
