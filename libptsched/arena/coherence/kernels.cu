@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What GPUs do for the coherence of their memory with the host's. kernels.ptx is made of it: scripts/arena-ptx.
+ * What GPUs do for the coherence of their memory with the host's. kernels.ptx is made of it: scripts/kernel-ptx.
  */
 #include "libptsched/arena/coherence/kernels.h"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The coherence of arenas, on memory that stands for a GPU's and on the virtual GPU.
-$(B)/obj/tests/arena/coherence/kernels.cpp.o: CPPFLAGS += -DARENA_PTX='"$(abspath scripts/arena-ptx)"'
+$(B)/obj/tests/arena/coherence/kernels.cpp.o: CPPFLAGS += -DKERNEL_PTX='"$(abspath scripts/kernel-ptx)"'
 
 $(B)/obj/tests/arena/coherence/benches.cpp.o: CPPFLAGS += -DARENA_BENCH_IS_BUILT=$(if $(SAN),false,true)
 

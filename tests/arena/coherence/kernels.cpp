@@ -227,12 +227,12 @@ void a_region()
 /* What is in the tree is what nvcc makes of the source. */
 void ptx_is_made_of_the_source()
 {
-    CHECK_EQ(std::system(ARENA_PTX " --check"), 0);
+    CHECK_EQ(std::system(KERNEL_PTX " --check libptsched/arena/coherence"), 0);
 }
 
 std::string why_no_nvcc()
 {
-    const int status = std::system(ARENA_PTX " --made-by");
+    const int status = std::system(KERNEL_PTX " --made-by libptsched/arena/coherence");
     return WIFEXITED(status) && WEXITSTATUS(status) == 77 ? "no nvcc of the release that has made it" : "";
 }
 
