@@ -6,7 +6,17 @@ $(B)/tests/encfs: $(ENCFS_OBJS) $(B)/lib/libptsched-core.a
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lcrypto
 
-tests/encfs/mounted_test: | $(B)/bin/ptcryptfs
+tests/encfs/mounted_test: | $(B)/bin/ptcryptfs $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/ptx/ptcryptfs_xts.so
 
-TESTS       += $(B)/tests/encfs tests/encfs/mounted_test
+# The same by a GPU.
+ENCFS_GPU_OBJS := $(patsubst %,$(B)/obj/%.o,$(wildcard tests/encfs/gpu/*.cpp tools/ptcryptfs/gpu/*.cpp tools/ptcryptfs/crypt/*.cpp) tests/encfs/known_answers.cpp)
+
+$(B)/obj/tests/encfs/gpu/main.cpp.o: CPPFLAGS += -DKERNEL_PTX='"$(abspath scripts/kernel-ptx)"'
+
+$(B)/tests/encfs-gpu: $(ENCFS_GPU_OBJS) $(sort $(PTASK_OBJS) $(DEVICE_OBJS)) $(B)/lib/libptsched-core.a \
+		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/ptx/ptcryptfs_xts.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -lcrypto -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
+
+TESTS       += $(B)/tests/encfs $(B)/tests/encfs-gpu tests/encfs/mounted_test
 TESTS_NOSAN += tests/encfs/mounted_test

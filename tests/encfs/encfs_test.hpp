@@ -17,6 +17,7 @@ namespace test {
 using namespace ptcryptfs;
 
 std::vector<tap::Case> crypt_cases();
+std::vector<tap::Case> choosing_cases();
 std::vector<tap::Case> volume_cases();
 std::vector<tap::Case> store_cases();
 std::vector<tap::Case> crash_cases();

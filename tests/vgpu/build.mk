@@ -50,6 +50,11 @@ $(B)/vgpu/ptx/ptsched_arena_compare.so: libptsched/arena/coherence/kernels.cu li
 	@mkdir -p $(@D)
 	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ -iquote . $(WARNINGS) $(SANFLAGS)
 
+# And of ptcryptfs.
+$(B)/vgpu/ptx/ptcryptfs_xts.so: tools/ptcryptfs/gpu/kernels.cu tools/ptcryptfs/gpu/aes.h $(VGPU)/vgpu-cc $(VGPU_HEADERS)
+	@mkdir -p $(@D)
+	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ -iquote . $(WARNINGS) $(SANFLAGS)
+
 $(B)/vgpu/inversion-client: $(B)/obj/$(VGPU)/programs/inversion-client.cpp.o $(B)/vgpu/libcuda.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/vgpu -lcuda

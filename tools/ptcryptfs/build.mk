@@ -6,8 +6,11 @@ PTCRYPTFS_OBJS     := $(patsubst %,$(B)/obj/%.o,$(wildcard tools/ptcryptfs/*/*.c
 
 $(PTCRYPTFS_OBJS): CPPFLAGS += $(PTCRYPTFS_CPPFLAGS)
 
-$(B)/bin/ptcryptfs: $(PTCRYPTFS_OBJS) $(B)/lib/libptsched-core.a
+# What the compiler does not see: the file is included as it is.
+$(B)/obj/tools/ptcryptfs/gpu/kernel_image.cpp.o: tools/ptcryptfs/gpu/kernels.ptx
+
+$(B)/bin/ptcryptfs: $(PTCRYPTFS_OBJS) $(PTASK_INSIDES)
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $^ $(PTCRYPTFS_LIBS)
+	$(CXX) $(LDFLAGS) -o $@ $^ $(PTCRYPTFS_LIBS) -ldl
 
 ALL += $(if $(PTCRYPTFS_LIBS),$(B)/bin/ptcryptfs)

@@ -2,6 +2,7 @@
 /* A folder whose files are encrypted, and a place where they are to be read and written. */
 #include "tools/ptcryptfs/background.hpp"
 #include "tools/ptcryptfs/fs/mount.hpp"
+#include "tools/ptcryptfs/gpu/gpu_engine.hpp"
 #include "tools/ptcryptfs/passphrase.hpp"
 #include "tools/standard_streams.hpp"
 
@@ -14,6 +15,7 @@ struct Options {
     std::string passphrase_file, new_passphrase_file;
     unsigned memory_log2 = 27; /* bytes of scrypt's memory */
     bool foreground = false;
+    std::string engine = "auto";
     MountOptions mount;
 };
 
@@ -41,6 +43,20 @@ int change(const Options &options)
     return 0;
 }
 
+/* Threads of a driver are not in a child of fork(): of the process that serves. */
+std::unique_ptr<Engine> make_engine(const std::string &name)
+{
+    if (name == "cpu")
+        return make_cpu_engine();
+    if (name == "gpu")
+        return make_gpu_engine();
+    try {
+        return make_choosing_engine(make_cpu_engine(), make_gpu_engine());
+    } catch (const ptsched::Error &) {
+        return make_cpu_engine();
+    }
+}
+
 Volume opened(const std::filesystem::path &folder, const std::string &passphrase_file)
 {
     const Secret passphrase = read_passphrase(passphrase_file, "Passphrase: ");
@@ -55,7 +71,7 @@ int mount(const Options &options)
     const auto serve_it = [&](const std::function<void()> &is_mounted) {
         prepare_secrets();
         const Volume volume = opened(where.folder, options.passphrase_file);
-        const auto engine = make_cpu_engine();
+        const auto engine = make_engine(options.engine);
         serve(where, volume, *engine, is_mounted);
         return 0;
     };
@@ -74,6 +90,10 @@ void add_mount(CLI::App &app, Options &options)
     command->add_flag(
         "--allow-other", options.mount.allow_other,
         "for all users, as far as the files' rights go (needs user_allow_other in /etc/fuse.conf, or root)");
+    command
+        ->add_option("--engine", options.engine,
+                     "what encrypts: cpu, gpu, or auto, for each request what takes less time (auto)")
+        ->check(CLI::IsMember({"auto", "cpu", "gpu"}));
     command->add_option("--threads", options.mount.threads, "requests at a time")->check(CLI::Range(1, 1024));
 }
 

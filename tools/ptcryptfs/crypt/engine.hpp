@@ -3,11 +3,12 @@
 #ifndef PTCRYPTFS_CRYPT_ENGINE_HPP
 #define PTCRYPTFS_CRYPT_ENGINE_HPP
 
-#include "tools/ptcryptfs/crypt/secret.hpp"
+#include "tools/ptcryptfs/crypt/buffer.hpp"
+#include <ptsched/base/error.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <sys/types.h>
 
 namespace ptcryptfs {
 
@@ -15,11 +16,19 @@ constexpr std::size_t sector_bytes = 4096;
 /* The key of the data, and behind it that of the tweak. */
 constexpr std::size_t key_bytes = 64;
 
+/* The sectors are as they were: somebody else can do it. */
+class NotDone : public ptsched::Error {
+public:
+    using Error::Error;
+};
+
 /* Thread-safe. Blocks until it is done. Throws Error. */
 class Engine {
 public:
     virtual ~Engine() = default;
     virtual std::string name() const = 0;
+    /* Throws std::bad_alloc, too. */
+    virtual Buffer buffer(std::size_t bytes);
     /* @sectors are whole ones, which follow one another, from number @first on; they are replaced. */
     virtual void encrypt(const Secret &key, std::uint64_t first, Bytes sectors) = 0;
     virtual void decrypt(const Secret &key, std::uint64_t first, Bytes sectors) = 0;
@@ -27,6 +36,14 @@ public:
 
 /* On the caller's thread, by OpenSSL. */
 std::unique_ptr<Engine> make_cpu_engine();
+/*
+ * Each request by that one of both which has taken less time for its size lately; now and then the other one is tried.
+ * Where the second one cannot do any, the first does all from then on.
+ */
+std::unique_ptr<Engine> make_choosing_engine(std::unique_ptr<Engine> one, std::unique_ptr<Engine> other);
+
+/* For which process this thread's requests are; 0: its own. */
+extern thread_local pid_t served_process;
 
 } // namespace ptcryptfs
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tools/ptcryptfs/fs/requester.hpp"
 
+#include "tools/ptcryptfs/crypt/engine.hpp"
+
 #include <cerrno>
 #include <sys/fsuid.h>
 #include <sys/resource.h>
@@ -34,6 +36,7 @@ bool may_change_nice()
 /* The next request has its own. Of a thread alone: that is what Linux makes of a process's number that is 0. */
 AsRequester::AsRequester(const fuse_ctx &who)
 {
+    served_process = who.pid;
     thread_local int now = getpriority(PRIO_PROCESS, 0);
     if (!may_change_nice())
         return;

@@ -82,9 +82,9 @@ Content StoredFile::read(std::uint64_t at, std::size_t bytes)
         return content;
     bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size - at));
     const std::uint64_t first = at / sector_bytes, end = sectors_of(at + bytes);
-    content.memory.resize((end - first) * sector_bytes);
-    fetch(first, content.memory);
-    content.bytes = Bytes(content.memory).subspan(at % sector_bytes, bytes);
+    content.memory = engine_.buffer((end - first) * sector_bytes);
+    fetch(first, content.memory.bytes());
+    content.bytes = content.memory.bytes().subspan(at % sector_bytes, bytes);
     return content;
 }
 
@@ -117,11 +117,12 @@ void StoredFile::fetch_to_change(std::uint64_t sector, Bytes to)
 void StoredFile::write_now(std::uint64_t at, ConstBytes from)
 {
     const std::uint64_t first = at / sector_bytes, end = sectors_of(at + from.size());
-    std::vector<std::byte> sectors((end - first) * sector_bytes);
+    const Buffer buffer = engine_.buffer((end - first) * sector_bytes);
+    const Bytes sectors = buffer.bytes();
     if (at % sector_bytes)
-        fetch_to_change(first, Bytes(sectors).first(sector_bytes));
+        fetch_to_change(first, sectors.first(sector_bytes));
     if ((at + from.size()) % sector_bytes && (end - first > 1 || at % sector_bytes == 0))
-        fetch_to_change(end - 1, Bytes(sectors).last(sector_bytes));
+        fetch_to_change(end - 1, sectors.last(sector_bytes));
     std::ranges::copy(from, sectors.begin() + static_cast<std::ptrdiff_t>(at % sector_bytes));
     put(first, sectors);
 }

@@ -7,13 +7,12 @@
 
 #include <optional>
 #include <shared_mutex>
-#include <vector>
 
 namespace ptcryptfs {
 
 /* Plain text: @bytes of what @memory holds. */
 struct Content {
-    std::vector<std::byte> memory;
+    Buffer memory;
     Bytes bytes;
 };
 
