@@ -130,6 +130,31 @@ void damaged_header()
     CHECK(memory.bytes() == before);
 }
 
+/* Memory of which there is an end. */
+class Small final : public Memory {
+public:
+    void write(std::uint64_t at, ConstBytes from) override
+    {
+        if (at + from.size() > most)
+            throw std::system_error(ENOSPC, std::generic_category());
+        Memory::write(at, from);
+    }
+    std::uint64_t most = header_bytes + 2 * sector_bytes;
+};
+
+/* What there is no room for leaves a file as it was. */
+void no_room()
+{
+    Small memory;
+    Opened opened(memory);
+    const std::vector<std::byte> model = Random(3).bytes(100);
+    opened.file.write(0, model);
+    CHECK(refused([&] { opened.file.write(50, std::vector<std::byte>(3 * sector_bytes)); }, {"No space left"}));
+    CHECK(holds(opened.file, model));
+    CHECK(refused([&] { opened.file.write(9 * sector_bytes, text("x")); }, {"No space left"}));
+    CHECK(holds(opened.file, model));
+}
+
 /* Who reads beside a writer gets a sector as it was, or as it is now; a byte of each tells. */
 void readers_beside_writers()
 {
@@ -163,6 +188,7 @@ std::vector<tap::Case> store_cases()
             {"what was cut does not come back", nothing_comes_back},
             {"a file that would be too large", too_large},
             {"a file whose header is damaged", damaged_header},
+            {"no room for more", no_room},
             {"readers beside writers", readers_beside_writers}};
 }
 

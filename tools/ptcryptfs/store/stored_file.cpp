@@ -94,9 +94,19 @@ void StoredFile::write(std::uint64_t at, ConstBytes from)
     if (from.empty())
         return;
     require_size(at, from.size());
-    if (const std::uint64_t size = size_now(); at + from.size() > size)
-        grow(size, at + from.size());
-    write_now(at, from);
+    const std::uint64_t size = size_now(), end = at + from.size();
+    if (end <= size) {
+        write_now(at, from);
+        return;
+    }
+    grow(size, end);
+    try {
+        write_now(at, from);
+    } catch (...) {
+        /* There is no room, say: it has not grown then. */
+        shrink(size);
+        throw;
+    }
 }
 
 /* Of a sector that is changed and put back, what a shorter file has left behind its end is not. */
