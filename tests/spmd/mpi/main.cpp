@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* Jobs by eight processes of MPI over the loopback device: without arguments it starts itself as them. */
+#include "tests/comes_true.hpp"
 #include "tests/spmd/cache.hpp"
 #include "tests/spmd/run/cases.hpp"
 #include <ptsched/spmd/mpi.hpp>
 
 #include <cmath>
 #include <csignal>
+#include <fstream>
 #include <sys/wait.h>
 
 using namespace test;
@@ -122,13 +124,25 @@ int bad_reducer(spmd::Cluster &cluster)
     return 0;
 }
 
-/* One process does that while it maps. */
+/* Names a file that a process makes when it is about to be signalled. */
+constexpr const char *begun = "PTSCHED_TEST_BEGUN";
+
+/* One process does that while it maps. The others wait for it with a block each, or it might get none. */
 int signalled(spmd::Cluster &cluster, int signal)
 {
-    const std::string text = made_text(20000);
+    const std::string text = made_text(20000), file = std::getenv(begun);
     auto job = word_count(text);
     if (cluster.rank() == 3)
-        job.cpu.map = [signal](const spmd::Block &, auto &) { raise(signal); };
+        job.cpu.map = [&](const spmd::Block &, auto &) {
+            std::ofstream{file};
+            raise(signal);
+        };
+    else
+        job.cpu.map = [&, map = job.cpu.map](const spmd::Block &block, auto &out) {
+            if (!comes_true([&] { return std::filesystem::exists(file); }))
+                throw std::runtime_error("rank 3 has got nothing to map");
+            map(block, out);
+        };
     cluster.run(job);
     return 0;
 }
@@ -190,16 +204,23 @@ void an_error_is_said_once()
     CHECK_EQ(times(ended.output, "reducing key \"word7\": seven is too many"), std::size_t{1});
 }
 
+Ended of_eight_and_a_signal(const std::string &what)
+{
+    const Cache cache;
+    setenv(begun, (cache.folder() / "begun").c_str(), 1);
+    return of_eight(what);
+}
+
 void a_killed_rank_ends_the_job()
 {
-    const Ended ended = of_eight("killed");
+    const Ended ended = of_eight_and_a_signal("killed");
     CHECK(ended.status != 0 && ended.status != 124);
     CHECK(has(ended.output, "signal 9"));
 }
 
 void a_silent_rank_ends_the_job()
 {
-    const Ended ended = of_eight("stopped");
+    const Ended ended = of_eight_and_a_signal("stopped");
     CHECK(ended.status != 0 && ended.status != 124);
     CHECK_EQ(times(ended.output, "rank 3 has failed: nothing has been heard of it for 10000 ms"), std::size_t{1});
 }
