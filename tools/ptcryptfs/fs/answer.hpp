@@ -11,6 +11,7 @@
 #include <new>
 #include <sys/syslog.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace ptcryptfs {
 
@@ -22,12 +23,17 @@ template <typename Number> Number need(Number result)
     return result;
 }
 
+inline void sync_beneath(int fd, bool data_only)
+{
+    need(data_only ? fdatasync(fd) : fsync(fd));
+}
+
 /* Does @what, which answers the request or throws, as urgently as the process is that has asked. */
 template <typename What> void answer(fuse_req_t request, What what)
 {
     int error = 0;
     try {
-        const AsRequester requester(*fuse_req_ctx(request));
+        act_for(*fuse_req_ctx(request));
         what();
         return;
     } catch (const std::system_error &failure) {

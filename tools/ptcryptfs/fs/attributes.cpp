@@ -52,7 +52,7 @@ void set(fuse_req_t request, fuse_ino_t number, struct stat *wanted, int what, f
     answer(request, [&] {
         const int fd = filesystem_of(request).inodes.fd(number);
         if (what & FUSE_SET_ATTR_MODE)
-            need(chmod(Inodes::path_of(fd).c_str(), wanted->st_mode));
+            need(chmod(path_beneath(request, number).c_str(), wanted->st_mode));
         if (what & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
             need(fchownat(fd, "", what & FUSE_SET_ATTR_UID ? wanted->st_uid : static_cast<uid_t>(-1),
                           what & FUSE_SET_ATTR_GID ? wanted->st_gid : static_cast<gid_t>(-1),
@@ -89,28 +89,27 @@ template <typename Read> void reply_extended(fuse_req_t request, std::size_t siz
 
 void get_extended(fuse_req_t request, fuse_ino_t number, const char *name, std::size_t size)
 {
-    const std::string path = Inodes::path_of(filesystem_of(request).inodes.fd(number));
-    reply_extended(request, size, [&](char *to, std::size_t most) { return getxattr(path.c_str(), name, to, most); });
+    reply_extended(request, size, [&](char *to, std::size_t most) {
+        return getxattr(path_beneath(request, number).c_str(), name, to, most);
+    });
 }
 
 void list_extended(fuse_req_t request, fuse_ino_t number, std::size_t size)
 {
-    const std::string path = Inodes::path_of(filesystem_of(request).inodes.fd(number));
-    reply_extended(request, size, [&](char *to, std::size_t most) { return listxattr(path.c_str(), to, most); });
+    reply_extended(request, size, [&](char *to, std::size_t most) {
+        return listxattr(path_beneath(request, number).c_str(), to, most);
+    });
 }
 
 void set_extended(fuse_req_t request, fuse_ino_t number, const char *name, const char *value, std::size_t size,
                   int flags)
 {
-    carry_out(request, [&] {
-        need(setxattr(Inodes::path_of(filesystem_of(request).inodes.fd(number)).c_str(), name, value, size, flags));
-    });
+    carry_out(request, [&] { need(setxattr(path_beneath(request, number).c_str(), name, value, size, flags)); });
 }
 
 void remove_extended(fuse_req_t request, fuse_ino_t number, const char *name)
 {
-    carry_out(request,
-              [&] { need(removexattr(Inodes::path_of(filesystem_of(request).inodes.fd(number)).c_str(), name)); });
+    carry_out(request, [&] { need(removexattr(path_beneath(request, number).c_str(), name)); });
 }
 
 } // namespace

@@ -111,10 +111,7 @@ void flush(fuse_req_t request, fuse_ino_t, fuse_file_info *open)
 
 void sync(fuse_req_t request, fuse_ino_t, int data_only, fuse_file_info *open)
 {
-    carry_out(request, [&] {
-        const int fd = handle_of(open).fd();
-        need(data_only ? fdatasync(fd) : fsync(fd));
-    });
+    carry_out(request, [&] { sync_beneath(handle_of(open).fd(), data_only); });
 }
 
 void allocate(fuse_req_t request, fuse_ino_t, int mode, off_t at, off_t bytes, fuse_file_info *open)

@@ -24,6 +24,12 @@ inline Filesystem &filesystem_of(fuse_req_t request)
     return *static_cast<Filesystem *>(fuse_req_userdata(request));
 }
 
+/* By which calls that take no descriptor find what a request names. */
+inline std::string path_beneath(fuse_req_t request, fuse_ino_t number)
+{
+    return Inodes::path_of(filesystem_of(request).inodes.fd(number));
+}
+
 /* A file that somebody has open. Its inode outlives it, as the kernel knows that as long. */
 class Handle {
 public:

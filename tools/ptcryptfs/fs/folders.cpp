@@ -89,10 +89,7 @@ void release_folder(fuse_req_t request, fuse_ino_t, fuse_file_info *open)
 
 void sync_folder(fuse_req_t request, fuse_ino_t, int data_only, fuse_file_info *open)
 {
-    carry_out(request, [&] {
-        const int fd = listing_of(open).fd();
-        need(data_only ? fdatasync(fd) : fsync(fd));
-    });
+    carry_out(request, [&] { sync_beneath(listing_of(open).fd(), data_only); });
 }
 
 } // namespace

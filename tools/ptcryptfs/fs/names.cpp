@@ -63,9 +63,9 @@ void make_symlink(fuse_req_t request, const char *to, fuse_ino_t folder, const c
 
 void make_link(fuse_req_t request, fuse_ino_t number, fuse_ino_t folder, const char *name)
 {
-    const std::string path = Inodes::path_of(filesystem_of(request).inodes.fd(number));
-    make_name(request, folder, name,
-              [&](int fd) { return linkat(AT_FDCWD, path.c_str(), fd, name, AT_SYMLINK_FOLLOW); });
+    make_name(request, folder, name, [&](int fd) {
+        return linkat(AT_FDCWD, path_beneath(request, number).c_str(), fd, name, AT_SYMLINK_FOLLOW);
+    });
 }
 
 void remove_name(fuse_req_t request, fuse_ino_t folder, const char *name)

@@ -33,8 +33,8 @@ bool may_change_nice()
 
 } // namespace
 
-/* The next request has its own. Of a thread alone: that is what Linux makes of a process's number that is 0. */
-AsRequester::AsRequester(const fuse_ctx &who)
+/* Of a thread alone: that is what Linux makes of a process's number that is 0. */
+void act_for(const fuse_ctx &who)
 {
     served_process = who.pid;
     thread_local int now = getpriority(PRIO_PROCESS, 0);

@@ -10,14 +10,11 @@
 namespace ptcryptfs {
 
 /*
- * As long as it lives, this thread has the nice value of the process; that of a request of the kernel's own, as for
- * pages of mappings, is 0. Who may not raise a thread's priority again never lowers it: all is at the nice value that
- * ptcryptfs was started with then.
+ * From now on, what this thread does is for that process, and it has its nice value; for a request of the kernel's own,
+ * as for pages of mappings, 0. Who may not raise a thread's priority again never lowers it: all is at the nice value
+ * that ptcryptfs was started with then.
  */
-class AsRequester {
-public:
-    explicit AsRequester(const fuse_ctx &who);
-};
+void act_for(const fuse_ctx &who);
 
 /* As long as it lives, what this thread makes belongs to the process's user and group, if it may do that. */
 class Owner {

@@ -25,11 +25,6 @@ void require_size(std::uint64_t at, std::uint64_t bytes)
 
 } // namespace
 
-std::uint64_t StoredFile::size() const
-{
-    return size_now();
-}
-
 /* Nobody asks for the key of a file without a sector. */
 const Secret &StoredFile::key()
 {
@@ -76,11 +71,11 @@ void StoredFile::put(std::uint64_t sector, Bytes sectors)
 Content StoredFile::read(std::uint64_t at, std::size_t bytes)
 {
     const std::shared_lock guard(lock_);
-    const std::uint64_t size = size_now();
+    const std::uint64_t whole = size();
     Content content;
-    if (at >= size || !bytes)
+    if (at >= whole || !bytes)
         return content;
-    bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size - at));
+    bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, whole - at));
     const std::uint64_t first = at / sector_bytes, end = sectors_of(at + bytes);
     content.memory = engine_.buffer((end - first) * sector_bytes);
     fetch(first, content.memory.bytes());
@@ -94,17 +89,17 @@ void StoredFile::write(std::uint64_t at, ConstBytes from)
     if (from.empty())
         return;
     require_size(at, from.size());
-    const std::uint64_t size = size_now(), end = at + from.size();
-    if (end <= size) {
+    const std::uint64_t before = size(), end = at + from.size();
+    if (end <= before) {
         write_now(at, from);
         return;
     }
-    grow(size, end);
+    grow(before, end);
     try {
         write_now(at, from);
     } catch (...) {
         /* There is no room, say: it has not grown then. */
-        shrink(size);
+        shrink(before);
         throw;
     }
 }
@@ -112,9 +107,9 @@ void StoredFile::write(std::uint64_t at, ConstBytes from)
 /* Of a sector that is changed and put back, what a shorter file has left behind its end is not. */
 void StoredFile::clear_behind_end(std::uint64_t sector, Bytes content) const
 {
-    const std::uint64_t begin = sector * sector_bytes, size = size_now();
-    if (size < begin + sector_bytes)
-        std::ranges::fill(content.subspan(size - std::min(size, begin)), std::byte{0});
+    const std::uint64_t begin = sector * sector_bytes, whole = size();
+    if (whole < begin + sector_bytes)
+        std::ranges::fill(content.subspan(whole - std::min(whole, begin)), std::byte{0});
 }
 
 void StoredFile::fetch_to_change(std::uint64_t sector, Bytes to)
@@ -137,15 +132,15 @@ void StoredFile::write_now(std::uint64_t at, ConstBytes from)
     put(first, sectors);
 }
 
-void StoredFile::resize(std::uint64_t size)
+void StoredFile::resize(std::uint64_t wanted)
 {
     const std::unique_lock guard(lock_);
-    require_size(size, 0);
-    const std::uint64_t before = size_now();
-    if (size > before)
-        grow(before, size);
-    else if (size < before)
-        shrink(size);
+    require_size(wanted, 0);
+    const std::uint64_t before = size();
+    if (wanted > before)
+        grow(before, wanted);
+    else if (wanted < before)
+        shrink(wanted);
 }
 
 /* What a shorter file has left behind its end in the last sector would come to light. */
@@ -181,7 +176,7 @@ void StoredFile::punch(std::uint64_t at, std::uint64_t bytes)
 {
     const std::unique_lock guard(lock_);
     require_size(at, bytes);
-    const std::uint64_t end = std::min(at + bytes, size_now());
+    const std::uint64_t end = std::min(at + bytes, size());
     if (at >= end)
         return;
     const std::uint64_t first = sectors_of(at), last = end / sector_bytes;

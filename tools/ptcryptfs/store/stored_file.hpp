@@ -33,7 +33,7 @@ public:
     {
     }
 
-    std::uint64_t size() const;
+    std::uint64_t size() const { return plain_size(backing_.size()); }
     /* As much of it as there is. */
     Content read(std::uint64_t at, std::size_t bytes);
     /* Grows it as far as is needed. */
@@ -43,7 +43,6 @@ public:
     void punch(std::uint64_t at, std::uint64_t bytes);
 
 private:
-    std::uint64_t size_now() const { return plain_size(backing_.size()); }
     const Secret &key();
     const Secret &key_for_writing();
     void grow(std::uint64_t from, std::uint64_t size);
