@@ -210,6 +210,40 @@ double CudaWatch::seconds()
     return static_cast<double>(milliseconds) / 1e3;
 }
 
+/* How much of the host's memory there is from an address to the end of what it was registered, or allocated, with. */
+std::optional<std::size_t> registered_from(const Driver &driver, const std::byte *host)
+{
+    CUdeviceptr begin = 0;
+    std::size_t bytes = 0;
+    const auto address = static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(host));
+    const auto get = driver.pointer_attribute;
+    if (!get || get(&begin, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) != CUDA_SUCCESS ||
+        get(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) != CUDA_SUCCESS)
+        return {};
+    return begin + bytes - address;
+}
+
+/*
+ * The driver refuses to copy what begins in registered memory and ends beyond it, be that registered, too. It is rare:
+ * it is asked where the borders are only when it has refused. @copy: gets a place and a length.
+ */
+template <typename Copy>
+CUresult copy_by_registrations(const Driver &driver, const std::byte *host, std::size_t bytes, Copy copy)
+{
+    CUresult result = copy(0, bytes);
+    if (result != CUDA_ERROR_INVALID_VALUE || registered_from(driver, host).value_or(bytes) >= bytes)
+        return result;
+    for (std::size_t at = 0; at < bytes;) {
+        const std::size_t left = bytes - at;
+        const std::size_t part = std::min(left, registered_from(driver, host + at).value_or(left));
+        result = copy(at, part);
+        if (result != CUDA_SUCCESS)
+            return result;
+        at += part;
+    }
+    return result;
+}
+
 class CudaQueue final : public Queue {
 public:
     CudaQueue(CudaDevice &device, StreamPtr stream) : device_(device), stream_(std::move(stream)) {}
@@ -254,13 +288,21 @@ CudaQueue::~CudaQueue()
 void CudaQueue::upload(Address to, const void *from, std::size_t bytes)
 {
     Entered entered(device_);
-    device_.driver.check(device_.driver.upload(to, from, bytes, handle()), "cuMemcpyHtoDAsync");
+    const auto *begin = static_cast<const std::byte *>(from);
+    const CUresult result = copy_by_registrations(device_.driver, begin, bytes, [&](std::size_t at, std::size_t part) {
+        return device_.driver.upload(to + at, begin + at, part, handle());
+    });
+    device_.driver.check(result, "cuMemcpyHtoDAsync");
 }
 
 void CudaQueue::download(void *to, Address from, std::size_t bytes)
 {
     Entered entered(device_);
-    device_.driver.check(device_.driver.download(to, from, bytes, handle()), "cuMemcpyDtoHAsync");
+    auto *begin = static_cast<std::byte *>(to);
+    const CUresult result = copy_by_registrations(device_.driver, begin, bytes, [&](std::size_t at, std::size_t part) {
+        return device_.driver.download(begin + at, from + at, part, handle());
+    });
+    device_.driver.check(result, "cuMemcpyDtoHAsync");
 }
 
 void CudaQueue::copy(Address to, Device &source, Address from, std::size_t bytes)

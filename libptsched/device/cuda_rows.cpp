@@ -7,7 +7,7 @@ namespace ptsched::device {
 
 namespace {
 
-/* False: it is to be done row by row. */
+/* False: it is to be done row by row, as some may be registered, and others not. */
 bool copy_at_once(Device &device, Queue &queue, const CUDA_MEMCPY2D &copy)
 {
     auto *gpu = dynamic_cast<CudaDevice *>(&device);
@@ -15,7 +15,10 @@ bool copy_at_once(Device &device, Queue &queue, const CUDA_MEMCPY2D &copy)
     if (!gpu || !stream || !gpu->driver.copy_rows)
         return false;
     Entered entered(*gpu);
-    gpu->driver.check(gpu->driver.copy_rows(&copy, stream), "cuMemcpy2DAsync");
+    const CUresult result = gpu->driver.copy_rows(&copy, stream);
+    if (result == CUDA_ERROR_INVALID_VALUE)
+        return false;
+    gpu->driver.check(result, "cuMemcpy2DAsync");
     return true;
 }
 

@@ -54,6 +54,7 @@ namespace ptsched::device {
     F(bus_address, cuDeviceGetPCIBusId)                                                                                \
     F(elapsed, cuEventElapsedTime)                                                                                     \
     F(copy_rows, cuMemcpy2DAsync_v2)                                                                                   \
+    F(pointer_attribute, cuPointerGetAttribute)                                                                        \
     F(memory_info, cuMemGetInfo_v2)                                                                                    \
     F(host_device_pointer, cuMemHostGetDevicePointer_v2)                                                               \
     F(host_register, cuMemHostRegister_v2)                                                                             \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Memory by its kind: who reaches it, at which address, and whose pool it is from. */
+#include "libptsched/device/rows.hpp"
 #include "tests/device/work.hpp"
 #include <ptsched/device/addresses.hpp>
 #include <ptsched/device/allocation.hpp>
@@ -118,6 +119,32 @@ void registered_once()
     Allocation::registered(own.data() + count / 2, bytes);
     CHECK(refused([&] { Allocation::registered(nullptr, bytes); }, {"null pointer"}));
     CHECK(refused([&] { Allocation::registered(own.data(), 0); }, {"0 bytes"}));
+}
+
+/* The driver copies no more at once than was registered at once. */
+void across_registrations()
+{
+    constexpr std::size_t parts = 5;
+    std::vector<float> own(parts * count), back(parts * count);
+    std::iota(own.begin(), own.end(), 1.0F);
+    std::vector<Allocation> registered;
+    for (const std::size_t part : {0, 1, 3})
+        registered.push_back(Allocation::registered(own.data() + part * count, bytes));
+    registered.push_back(Allocation::registered(back.data() + count / 2, bytes));
+    registered.push_back(Allocation::registered(back.data() + count / 2 + count, bytes));
+    const auto on_gpu = Allocation::on_device(gpu(), parts * bytes);
+    const auto queue = gpu().make_queue();
+    for (const std::size_t first : std::initializer_list<std::size_t>{count / 2, 0}) {
+        queue->upload(on_gpu.address(), own.data() + first, parts * bytes - first * sizeof(float));
+        queue->download(back.data() + first, on_gpu.address(), parts * bytes - first * sizeof(float));
+        queue->finish();
+        CHECK(std::equal(own.begin() + static_cast<std::ptrdiff_t>(first), own.end(),
+                         back.begin() + static_cast<std::ptrdiff_t>(first)));
+    }
+    device::upload_rows(gpu(), *queue, on_gpu.address(), own.data(), {bytes / 2, parts, bytes});
+    queue->download(back.data(), on_gpu.address(), parts * bytes / 2);
+    queue->finish();
+    CHECK(back[count / 2] == own[count] && back[2 * count] == own[4 * count]);
 }
 
 /* Both GPUs work at the same address, one after the other. */
@@ -292,6 +319,7 @@ std::vector<tap::Case> test::space_cases()
             {"memory goes back to the pool of all", pools_are_everybodys},
             {"memory is moved, and is none before", empty_ones},
             {"memory of the host is registered once", registered_once},
+            {"copies across what was registered", across_registrations},
             {"one address for two GPUs", one_address_for_two},
             {"one address for GPUs and the host", one_address_with_the_host},
             {"one address for one", one_address_for_one},

@@ -239,6 +239,7 @@ void memory_kinds()
     CHECK(pitch >= 100);
     CU(cuMemFree_v2(pointer));
 
+    CUdeviceptr device = 0;
     CU(cuMemAllocHost_v2(&host, 64));
     CU_IS(cuMemFree_v2(reinterpret_cast<std::uintptr_t>(host)), CUDA_ERROR_INVALID_VALUE);
     CU(cuMemFreeHost(host));
@@ -246,6 +247,11 @@ void memory_kinds()
     CU(cuMemHostRegister_v2(own.data(), own.size(), 0));
     CU_IS(cuMemHostRegister_v2(own.data() + 100, 10, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     CU(cuMemHostGetDevicePointer_v2(&pointer, own.data(), 0));
+    CU(cuMemAlloc_v2(&device, 2 * own.size()));
+    CU(cuMemcpyHtoD_v2(device, own.data() + 100, own.size() - 100));
+    CU_IS(cuMemcpyHtoD_v2(device, own.data() + 100, own.size()), CUDA_ERROR_INVALID_VALUE);
+    CU_IS(cuMemcpyDtoH_v2(own.data(), device, own.size() + 1), CUDA_ERROR_INVALID_VALUE);
+    CU(cuMemFree_v2(device));
     CU(cuMemHostUnregister(own.data()));
     CU_IS(cuMemHostUnregister(own.data()), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 

@@ -237,6 +237,16 @@ CUresult check_device_range(CUdeviceptr pointer, std::size_t bytes)
     }
 }
 
+/* What begins in registered memory ends there, as the driver has it; what begins elsewhere may end anywhere. */
+CUresult check_host_range(std::uintptr_t pointer, std::size_t bytes)
+{
+    const auto found = holding(pointer);
+    if (found == state().allocations.end() ||
+        (found->second.kind != Allocation::registered && found->second.kind != Allocation::host_memory))
+        return CUDA_SUCCESS;
+    return bytes <= found->second.bytes - (pointer - found->first) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 void free_context_memory(CUcontext context)
 {
     auto &all = state().allocations;

@@ -268,6 +268,7 @@ size_t occupied_bytes(const Allocation &allocation);
 bool take_back(uintptr_t address, Allocation &allocation);
 /* Is the whole range one that the device may touch? */
 CUresult check_device_range(CUdeviceptr pointer, size_t bytes);
+CUresult check_host_range(uintptr_t pointer, size_t bytes);
 /* And on the context's device? */
 CUresult check_range_of(CUcontext context, CUdeviceptr pointer, size_t bytes);
 void free_context_memory(CUcontext context);

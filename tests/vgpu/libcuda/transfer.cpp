@@ -12,7 +12,7 @@ CUresult check_side(Side side, std::uintptr_t address, std::size_t bytes)
 {
     if (!address)
         return CUDA_ERROR_INVALID_VALUE;
-    return side == device_side ? check_device_range(address, bytes) : CUDA_SUCCESS;
+    return side == device_side ? check_device_range(address, bytes) : check_host_range(address, bytes);
 }
 
 /* Enqueues; then, for the synchronous forms, waits. */

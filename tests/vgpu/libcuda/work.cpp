@@ -291,12 +291,14 @@ CUresult make_box(const Params &p, std::size_t from_z, std::size_t to_z, std::si
     auto extent = [&](std::size_t pitch, std::size_t slice) {
         return (copy.depth - 1) * slice + (copy.height - 1) * pitch + copy.width;
     };
-    if (p.srcMemoryType == CU_MEMORYTYPE_DEVICE)
-        VGPU_TRY(
-            check_device_range(reinterpret_cast<std::uintptr_t>(copy.from), extent(copy.from_pitch, copy.from_slice)));
-    if (p.dstMemoryType == CU_MEMORYTYPE_DEVICE)
-        VGPU_TRY(check_device_range(reinterpret_cast<std::uintptr_t>(copy.to), extent(copy.to_pitch, copy.to_slice)));
-    return CUDA_SUCCESS;
+    const auto check_end = [&](CUmemorytype type, const char *begin, std::size_t bytes) {
+        const auto address = reinterpret_cast<std::uintptr_t>(begin);
+        return type == CU_MEMORYTYPE_DEVICE ? check_device_range(address, bytes)
+               : type == CU_MEMORYTYPE_HOST ? check_host_range(address, bytes)
+                                            : CUDA_SUCCESS;
+    };
+    VGPU_TRY(check_end(p.srcMemoryType, copy.from, extent(copy.from_pitch, copy.from_slice)));
+    return check_end(p.dstMemoryType, copy.to, extent(copy.to_pitch, copy.to_slice));
 }
 
 } // namespace
