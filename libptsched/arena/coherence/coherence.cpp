@@ -217,7 +217,7 @@ void Coherence::Impl::give_to_gpus(Region &region, Work &work)
 void Coherence::Impl::get_from_gpus(Region &region, Work &work)
 {
     const Timer timer(copies_ns_);
-    begin_fetch_all(region, work);
+    begin_fetch_all(region, work, From::current);
     for (const auto &extent : region.extents) {
         const Directory::Opened opened = extent->directory.open_expected();
         host_.protect(*extent, opened.to_read, Rights::read);
@@ -272,7 +272,7 @@ void Coherence::Impl::open(Region &region, Stretch bytes, bool to_write)
     const Timer timer(copies_ns_);
     for (const auto &extent : region.extents) {
         const PageSet pages = pages_of(*extent, {{bytes}});
-        begin_fetch(*extent, work, pages & extent->directory.stale_on_host());
+        begin_fetch(*extent, work, pages & extent->directory.stale_on_host(), From::twin);
         work.finish();
         for (const Run &run : extent->directory.grant(pages, to_write).runs())
             host_.open(*extent, run, to_write);
@@ -293,7 +293,7 @@ bool Coherence::Impl::serve(const HostSide::Fault &fault)
             const Timer timer(copies_ns_);
             PageSet pages(extent.directory.pages());
             pages.add(run);
-            begin_fetch(extent, work, pages);
+            begin_fetch(extent, work, pages, From::twin);
             work.finish();
         }
         host_.open(extent, fault.page, fault.is_write);

@@ -51,6 +51,11 @@ Rights Directory::rights(std::size_t page) const
     return writable_.has(page) ? Rights::write : readable_.has(page) ? Rights::read : Rights::none;
 }
 
+PageSet Directory::with(Rights rights) const
+{
+    return rights == Rights::none ? ~readable_ : rights == Rights::read ? readable_ - writable_ : writable_;
+}
+
 Run Directory::to_fetch(std::size_t page) const
 {
     const std::size_t end = std::min({on_host_.next(page), page + fetches_.length_at(page), pages()});
@@ -97,10 +102,27 @@ void Directory::remember()
     was_writable_ = writable_;
 }
 
+/* Opening pages, and closing them again, takes longer than what is seldom touched is worth. */
+bool Directory::expects_reads()
+{
+    constexpr unsigned fewest = 4, most = 64;
+    if (is_seen_) {
+        const bool uses_most = 2 * was_readable_.count() >= pages();
+        next_expected_ = uses_most ? std::clamp(2 * next_expected_, fewest, most) : 0;
+        expected_ = next_expected_;
+    }
+    is_seen_ = !expected_;
+    if (expected_)
+        expected_--;
+    return !is_seen_;
+}
+
 Directory::Opened Directory::open_expected()
 {
     constexpr std::size_t long_run = 16;
     Opened opened{PageSet(pages()), PageSet(pages())};
+    if (!expects_reads())
+        return opened;
     was_expected_ = !was_expected_ && 2 * was_writable_.count() >= pages();
     const auto add_long = [](PageSet &to, const PageSet &from) {
         from.for_each_run([&](Run run) {

@@ -51,6 +51,7 @@ public:
     /* How often it has been changed, by whoever released. */
     std::uint32_t version(std::size_t page) const { return versions_[page]; }
     Rights rights(std::size_t page) const;
+    PageSet with(Rights rights) const;
     bool is_on_host(std::size_t page) const { return on_host_.has(page); }
     bool is_on_gpus(std::size_t page) const { return on_gpus_.has(page); }
     /* All zero, since nobody has written. */
@@ -80,9 +81,10 @@ public:
     /* GPUs get it: what the host has used is likely to be what it uses when it has got it back. */
     void remember();
     /*
-     * Of these pages, on the host, what is worth opening before it is touched: long runs. Returns those that the host
-     * may read from then on, and those that it may write. The latter are only where it wrote most of what there is,
-     * as faults have shown: every second time at most, since nobody knows then what it wrote.
+     * Of these pages, on the host, what is worth opening before it is touched: long runs, where faults have shown that
+     * it uses most of what there is. Returns those that the host may read from then on, and those that it may write.
+     * Of what is opened nobody knows whether it is used: the former stay closed now and then, to see, and the latter
+     * every second time.
      */
     struct Opened {
         PageSet to_read, to_write;
@@ -104,12 +106,16 @@ public:
     PageSet left_on_gpus(const PageSet &changed);
 
 private:
+    bool expects_reads();
     void count_up(const PageSet &changed);
 
     PageSet on_host_, on_gpus_, pristine_, based_;
     PageSet readable_, writable_;
     PageSet was_readable_, was_writable_; /* see remember() */
     bool was_expected_ = false;           /* what was opened to be written has been so without being touched */
+    bool is_seen_ = true; /* nothing was opened, so that what the host may read is what it has touched */
+    /* So often more are pages opened; and how often it was after the last look. */
+    unsigned expected_ = 0, next_expected_ = 0;
     std::vector<std::uint32_t> versions_;
     Streaks fetches_, reads_, writes_;
 };

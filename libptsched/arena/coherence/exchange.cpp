@@ -124,17 +124,18 @@ void Coherence::Impl::bring(Region &region, Extent &extent, GpuWork &work, Besid
         work.bring(extent.place(), single);
 }
 
-/* The current content of pages, which GPUs have in their twin. */
-void Coherence::Impl::begin_fetch(Extent &extent, Work &work, const PageSet &pages)
+/* The current content of pages, which GPUs have in their twin; and in their own memory, when they are to lose it. */
+void Coherence::Impl::begin_fetch(Extent &extent, Work &work, const PageSet &pages, From from)
 {
     std::vector<ArenaOutgoing> single;
     const Runs runs = pages.runs();
     for (const Run &run : runs) {
         if (run.count >= long_run || runs.size() == 1)
-            work.get().fetch(extent.place(), run);
+            work.get().fetch(extent.place(), run, from);
         else
             for (std::size_t page = run.first; page < run.end(); page++)
-                single.push_back({number_of(host_.home(extent, {page, 1}).data()), static_cast<unsigned>(page), 1});
+                single.push_back(
+                    {number_of(host_.home(extent, {page, 1}).data()), static_cast<unsigned>(page), from == From::twin});
         to_host_ += run.count;
     }
     if (!single.empty())
@@ -152,14 +153,14 @@ void Coherence::Impl::fetch_few(Region &region, Work &work)
     if (count > few_pages)
         return;
     const Timer timer(copies_ns_);
-    begin_fetch_all(region, work);
+    begin_fetch_all(region, work, From::twin);
     work.finish();
 }
 
-void Coherence::Impl::begin_fetch_all(Region &region, Work &work)
+void Coherence::Impl::begin_fetch_all(Region &region, Work &work, From from)
 {
     for (const auto &extent : region.extents)
-        begin_fetch(*extent, work, extent->directory.stale_on_host());
+        begin_fetch(*extent, work, extent->directory.stale_on_host(), from);
 }
 
 void Coherence::Impl::settle_host(Region &region)

@@ -59,7 +59,7 @@ public:
     ~CudaWork() override;
     void fill(const Place &place, Run run) override;
     void bring(const Place &place, std::span<const ArenaIncoming> pages) override;
-    void fetch(const Place &place, Run run) override;
+    void fetch(const Place &place, Run run, From from) override;
     void send(const Place &place, std::span<const ArenaOutgoing> pages) override;
     void adopt(const Place &place, Run run) override;
     void compare(const Place &place, std::span<const ArenaCompared> pages, std::span<unsigned> changed,
@@ -67,6 +67,7 @@ public:
     std::byte *stage(std::size_t bytes) override;
     void finish() override
     {
+        join();
         kit_->queue->finish();
         asked_ = 0;
         is_finished_ = true;
@@ -79,6 +80,8 @@ private:
         is_finished_ = false;
         return *kit_->queue;
     }
+    device::Queue &second();
+    void join();
     template <typename T> Address ask(std::span<const T> what);
     void run(const device::Code &code, std::size_t pages, const std::vector<void *> &arguments);
     void compare_all(const Place &place, std::span<const ArenaCompared> pages, std::span<unsigned> changed,
@@ -89,7 +92,8 @@ private:
     CudaSide &side_;
     std::unique_ptr<Kit> kit_;
     bool is_finished_ = true;
-    std::size_t asked_ = 0; /* bytes of what was asked of kernels that may not have read it yet */
+    bool is_second_used_ = false; /* since the first has waited for it */
+    std::size_t asked_ = 0;       /* bytes of what was asked of kernels that may not have read it yet */
 };
 
 class CudaSide : public GpuSide {
@@ -157,6 +161,23 @@ CudaWork::~CudaWork()
     side_.end(std::move(kit_));
 }
 
+/* For what goes on beside the first queue; whatever needs it joins them. */
+device::Queue &CudaWork::second()
+{
+    is_finished_ = false;
+    is_second_used_ = true;
+    if (!kit_->second)
+        kit_->second = device::QueuePool::of(side_.gpu).take();
+    return *kit_->second;
+}
+
+void CudaWork::join()
+{
+    if (is_second_used_)
+        kit_->queue->after(kit_->second->mark());
+    is_second_used_ = false;
+}
+
 /* Stays until all is finished. */
 template <typename T> Address CudaWork::ask(std::span<const T> what)
 {
@@ -182,9 +203,7 @@ void CudaWork::run(const device::Code &code, std::size_t pages, const std::vecto
 void CudaWork::fill(const Place &place, Run run)
 {
     constexpr std::size_t at_once = 8 << 20;
-    if (!kit_->second)
-        kit_->second = device::QueuePool::of(side_.gpu).take();
-    device::Queue &first = queue(), &second = *kit_->second;
+    device::Queue &first = queue(), &second = this->second();
     const std::size_t end = run.end() * page_bytes;
     for (std::size_t from = run.first * page_bytes; from < end; from += at_once) {
         const std::size_t bytes = std::min(at_once, end - from);
@@ -193,23 +212,28 @@ void CudaWork::fill(const Place &place, Run run)
         second.after(first.mark());
         second.copy(place.twin + from, side_.gpu, current, bytes);
     }
-    first.after(second.mark());
 }
 
 void CudaWork::bring(const Place &place, std::span<const ArenaIncoming> pages)
 {
+    join();
     Address current = side_.memories.on_gpu(place.offset), twin = place.twin, asked = ask(pages);
     run(*side_.bring, pages.size(), {&current, &twin, &asked});
 }
 
-void CudaWork::fetch(const Place &place, Run run)
+void CudaWork::fetch(const Place &place, Run run, From from)
 {
-    const std::size_t from = run.first * page_bytes;
-    queue().download(side_.memories.alias() + place.offset + from, place.twin + from, run.count * page_bytes);
+    const std::size_t at = run.first * page_bytes;
+    if (from == From::twin)
+        join();
+    queue().download(side_.memories.alias() + place.offset + at,
+                     from == From::twin ? place.twin + at : side_.memories.on_gpu(place.offset + at),
+                     run.count * page_bytes);
 }
 
 void CudaWork::send(const Place &place, std::span<const ArenaOutgoing> pages)
 {
+    join();
     Address current = side_.memories.on_gpu(place.offset), twin = place.twin, asked = ask(pages);
     run(*side_.send, pages.size(), {&current, &twin, &asked});
 }
@@ -217,7 +241,7 @@ void CudaWork::send(const Place &place, std::span<const ArenaOutgoing> pages)
 void CudaWork::adopt(const Place &place, Run run)
 {
     const std::size_t from = run.first * page_bytes;
-    queue().copy(place.twin + from, side_.gpu, side_.memories.on_gpu(place.offset + from), run.count * page_bytes);
+    second().copy(place.twin + from, side_.gpu, side_.memories.on_gpu(place.offset + from), run.count * page_bytes);
 }
 
 std::byte *CudaWork::stage(std::size_t bytes)
@@ -231,6 +255,7 @@ void CudaWork::compare(const Place &place, std::span<const ArenaCompared> pages,
                        const Found &found)
 {
     constexpr std::size_t most_pages = 65536;
+    join();
     std::fill(changed.begin(), changed.end(), 0);
     for (std::size_t first = 0; first < pages.size(); first += most_pages) {
         const std::size_t count = std::min(most_pages, pages.size() - first);

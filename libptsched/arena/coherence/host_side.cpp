@@ -73,10 +73,24 @@ std::span<std::byte> HostSide::home(const Extent &extent, Run run) const
     return {memories_.alias() + extent.offset + run.first * page_bytes, run.count * page_bytes};
 }
 
+/* One call for runs between which others have these rights already: each one interrupts all processors. */
 void HostSide::protect(const Extent &extent, const PageSet &pages, Rights rights) noexcept
 {
-    pages.for_each_run(
-        [&](Run run) { memories_.protect(extent.offset + run.first * page_bytes, run.count * page_bytes, rights); });
+    const PageSet alike = pages | extent.directory.with(rights);
+    Run together{0, 0};
+    const auto apply = [&] {
+        if (together.count)
+            memories_.protect(extent.offset + together.first * page_bytes, together.count * page_bytes, rights);
+    };
+    pages.for_each_run([&](Run run) {
+        if (together.count && alike.next_missing(together.end()) >= run.first) {
+            together.count = run.end() - together.first;
+            return;
+        }
+        apply();
+        together = run;
+    });
+    apply();
 }
 
 std::byte *HostSide::twin(const Extent &extent, std::size_t page) const

@@ -76,9 +76,10 @@ private:
     void bring(Region &region, Extent &extent, GpuWork &work, Beside beside) PTSCHED_REQUIRES(region.mutex);
     void give_to_gpus(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
     /* It has come when the work is finished. */
-    void begin_fetch(Extent &extent, Work &work, const PageSet &pages);
+    using From = GpuWork::From;
+    void begin_fetch(Extent &extent, Work &work, const PageSet &pages, From from);
     void fetch_few(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
-    void begin_fetch_all(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
+    void begin_fetch_all(Region &region, Work &work, From from) PTSCHED_REQUIRES(region.mutex);
     void get_from_gpus(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
     void settle_host(Region &region) PTSCHED_REQUIRES(region.mutex);
     PageSet changed_by_host(Region &region, Extent &extent, const PageSet &written) PTSCHED_REQUIRES(region.mutex);

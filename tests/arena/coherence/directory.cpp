@@ -209,6 +209,39 @@ void expects_writes()
     }
 }
 
+/* What is opened says nothing of what is used: it stays closed now and then, longer where most is used. */
+void looks_now_and_then()
+{
+    Directory directory(100);
+    std::vector<unsigned> opened(1);
+    directory.grant(pages(directory, {0, 100}), false);
+    while (opened.size() < 4) {
+        give_away(directory);
+        if (directory.open_expected().to_read.empty()) {
+            directory.grant(pages(directory, {0, 50}), false);
+            opened.push_back(0);
+        } else {
+            opened.back()++;
+        }
+    }
+    CHECK(opened == std::vector<unsigned>({4, 8, 16, 0}));
+}
+
+/* What is seldom touched stays closed, until most of it is. */
+void expects_what_is_used()
+{
+    Directory directory(100);
+    for (int round = 0; round < 40; round++) {
+        directory.grant(pages(directory, {20, 49}), round > 20);
+        give_away(directory);
+        const Directory::Opened opened = directory.open_expected();
+        CHECK(opened.to_read.empty() && opened.to_write.empty());
+    }
+    directory.grant(pages(directory, {20, 50}), false);
+    give_away(directory);
+    CHECK(directory.open_expected().to_read == pages(directory, {20, 50}));
+}
+
 void expects_what_is_there()
 {
     Directory directory(100);
@@ -234,5 +267,7 @@ std::vector<tap::Case> test::directory_cases()
             {"directory: what is not there stays closed", only_what_is_there_is_opened},
             {"directory: what was read is expected to be", expects_reads},
             {"directory: what was written is expected to be", expects_writes},
+            {"directory: it is looked now and then what is used", looks_now_and_then},
+            {"directory: what is seldom used stays closed", expects_what_is_used},
             {"directory: what is not there is not opened", expects_what_is_there}};
 }

@@ -34,11 +34,12 @@ public:
         }
     }
     void bring(const arena::Place &place, std::span<const arena::ArenaIncoming> pages) override;
-    void fetch(const arena::Place &place, arena::Run run) override
+    void fetch(const arena::Place &place, arena::Run run, From from) override
     {
         side_.counts.fetches++;
         side_.counts.fetched_pages += static_cast<unsigned>(run.count);
-        std::memcpy(home(place, run.first), twin(place, run.first), run.count * page_bytes);
+        std::memcpy(home(place, run.first), from == From::twin ? twin(place, run.first) : current(place, run.first),
+                    run.count * page_bytes);
     }
     void send(const arena::Place &place, std::span<const arena::ArenaOutgoing> pages) override;
     void adopt(const arena::Place &place, arena::Run run) override

@@ -83,8 +83,15 @@ void copies()
     on_both(pair, [](arena::GpuWork &work, const arena::Place &place, FakeMemories &) { work.fill(place, {1, 2}); });
     pair.kernel_writes(4 * page_bytes, 5);
     on_both(pair, [](arena::GpuWork &work, const arena::Place &place, FakeMemories &) { work.adopt(place, {4, 1}); });
-    on_both(pair, [](arena::GpuWork &work, const arena::Place &place, FakeMemories &) { work.fetch(place, {3, 3}); });
+    pair.kernel_writes(0, 7);
+    pair.kernel_writes(4 * page_bytes, 6);
+    on_both(pair, [](arena::GpuWork &work, const arena::Place &place, FakeMemories &) {
+        using From = arena::GpuWork::From;
+        work.fetch(place, {3, 3}, From::twin);
+        work.fetch(place, {0, 1}, From::current);
+    });
     CHECK_EQ(std::uint32_t{pair.real.home(4 * page_bytes)}, 5U);
+    CHECK_EQ(std::uint32_t{pair.real.home(0)}, 7U);
 }
 
 void words_come()
