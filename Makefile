@@ -213,6 +213,10 @@ bench-spmd-parts: $(SPMD_BENCHES) $(B)/samples/spmd-summary $(SPMD_BENCH_PARTS)
 .PHONY: bench-arena-parts
 bench-arena-parts: $(ARENA_BENCHES) $(ARENA_BENCH_PARTS)
 
+.PHONY: bench-encfs
+bench-encfs: ## the encrypted file system beside hogs on a real NVIDIA GPU, by fio (BENCH="--quick --json FILE")
+	scripts/with-gpu tests/bench/encfs/run --build $(B) $(BENCH)
+
 .PHONY: bench-module
 bench-module: setup $(B)/bin/ptsim $(B)/tests/bench-policy $(B)/tests/policy_attacks $(B)/tests/policy_groups $(MUTANTS_NEED) vm-files ## what the policy and the module cost, and what attacks gain; results in out/module (BENCH="--only coverage")
 	scripts/bench-module --build $(B) $(BENCH)

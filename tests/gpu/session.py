@@ -37,6 +37,7 @@ class Session:
         self.passed = self.failed = 0
         self.daemon = None
         self.broker = None
+        self.broker_options = []
         self.plan = []
 
     # ---- steps ----
@@ -47,14 +48,15 @@ class Session:
         if not only or any(fnmatch.fnmatch(name, pattern) or name.startswith(pattern) for pattern in only):
             self.plan.append((name, seconds, function, arguments))
 
-    def run(self, prepare):
-        """The steps; nothing, if what they all need (@prepare) cannot be had."""
+    def run(self, build_all, prepare):
+        """The steps; nothing, if what they all need cannot be had."""
         total = sum(seconds for _, seconds, _, _ in self.plan)
         print(f"plan, about {total + 50:.0f} s: build 40, prepare 10, "
               + ", ".join(f"{name} {seconds:.0f}" for name, seconds, _, _ in self.plan))
-        self.about = [machine(), f"scheduled programs are started by {self.programs.how_scheduled()}".replace(TOP + "/", "")]
+        self.about = [machine(), f"scheduled programs are started by {self.programs.how_scheduled()}".replace(TOP + "/", ""),
+                      *self.about]
         print("\n".join(self.about), flush=True)
-        if self.attempt("build", build) and self.attempt("prepare", prepare):
+        if self.attempt("build", build_all) and self.attempt("prepare", prepare):
             for name, _, function, arguments in self.plan:
                 self.attempt(name, function, *arguments)
 
@@ -69,6 +71,13 @@ class Session:
         except Exception:  # pylint: disable=broad-except
             # A mistake in one step must not lose what the others measure.
             return self.check(name, False, traceback.format_exc())
+
+    def attempt_to_finish(self, finish):
+        """What else goes wrong must not keep programs from being ended."""
+        try:
+            finish(self)
+        except Exception:  # pylint: disable=broad-except
+            self.check("finish", False, traceback.format_exc())
 
     def in_time(self):
         elapsed = time.monotonic() - self.started
@@ -124,7 +133,8 @@ class Session:
         if self.broker:
             return self.broker
         path = self.programs.socket
-        self.daemon = self.programs.start([self.programs.daemon, "--socket", path], stdout=subprocess.DEVNULL)
+        self.daemon = self.programs.start([self.programs.daemon, "--socket", path, *self.broker_options],
+                                          stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + 15
         while not listens(path):
             if self.daemon.poll() is not None:
@@ -256,8 +266,8 @@ def interrupted(number, _frame):
     raise KeyboardInterrupt(signal.Signals(number).name)
 
 
-def main(options, plan, prepare):
-    """Plans by plan(session), runs that and returns the exit status."""
+def main(options, plan, prepare, build_all=build, finish=lambda session: None):
+    """Plans by plan(session), runs that and returns the exit status. @finish is called whatever has happened."""
     signal.signal(signal.SIGTERM, interrupted)
     if os.geteuid():
         print("needs root: the programs run at nice -20", file=sys.stderr)
@@ -266,10 +276,11 @@ def main(options, plan, prepare):
     try:
         plan(session)
         try:
-            session.run(prepare)
+            session.run(build_all, prepare)
         except KeyboardInterrupt as reason:
             session.check("complete", False, f"interrupted {reason}")
     finally:
+        session.attempt_to_finish(finish)
         session.close()
         print(f"{session.passed} passed, {session.failed} failed", flush=True)
     return 1 if session.failed else 0
