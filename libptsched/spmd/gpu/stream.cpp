@@ -126,11 +126,17 @@ Pairs Stream::map_by_functions(const Piece &piece)
     return traits.way == gpu::Way::dense ? map_to_rows(piece) : map_to_list(piece);
 }
 
-unsigned Stream::blocks_for(const Block &block) const
+/* A thread for each item. */
+unsigned Stream::blocks_for(std::uint64_t items) const
 {
-    const std::uint64_t items = launch_.records ? launch_.records : items_of(block);
     return static_cast<unsigned>(std::clamp<std::uint64_t>(
         (items + functions_->traits().threads - 1) / functions_->traits().threads, 1, functions_->most_blocks()));
+}
+
+/* Records may be large: those of a function that maps a block have many threads each. */
+unsigned Stream::list_blocks_for(const Block &block) const
+{
+    return blocks_for(std::max<std::uint64_t>(launch_.records, (block.bytes + bytes_of_token - 1) / bytes_of_token));
 }
 
 /* The next run counts from zero. */
@@ -203,7 +209,7 @@ Pairs Stream::map_to_list(const Piece &piece)
         run_to_list(capacity);
         start_count();
         launch_.step = gpu::Step::map;
-        functions_->run(*queue_, launch_, blocks_for(block));
+        functions_->run(*queue_, launch_, list_blocks_for(block));
         if (is_table) {
             launch_.step = gpu::Step::gather;
             functions_->run(*queue_, launch_, functions_->most_blocks());
@@ -269,7 +275,8 @@ unsigned Stream::rows_for(const Piece &piece) const
 {
     const std::uint64_t row = std::uint64_t{functions_->traits().keys} * functions_->traits().value_bytes;
     const std::uint64_t most = std::clamp<std::uint64_t>(most_row_bytes / row, 1, functions_->most_blocks());
-    return static_cast<unsigned>(piece.alone ? std::min<std::uint64_t>(most, blocks_for(piece.block)) : most);
+    const std::uint64_t items = launch_.records ? launch_.records : items_of(piece.block);
+    return static_cast<unsigned>(piece.alone ? std::min<std::uint64_t>(most, blocks_for(items)) : most);
 }
 
 Pairs Stream::map_to_rows(const Piece &piece)

@@ -53,7 +53,8 @@ private:
     Pairs map_by_host(const Piece &piece);
     void make_table(std::uint64_t entries);
     void run_to_list(std::uint64_t capacity);
-    unsigned blocks_for(const Block &block) const;
+    unsigned blocks_for(std::uint64_t items) const;
+    unsigned list_blocks_for(const Block &block) const;
     unsigned rows_for(const Piece &piece) const;
     void start_count();
     gpu::Counts count(const Block &block);

@@ -55,8 +55,9 @@ GpuBlockSize for_gpu(const Machine &machine, const Gpu &gpu, const Intensity &in
     const double stages = conditions.home > 0 ? 3 : 2;
     const double streams = std::min({stages, static_cast<double>(options.most_streams), part / one,
                                      room_for_all / std::min(one, std::max(least, 1.0))});
-    if (gain_of_streams(size.overlap) >= options.least_gain && streams >= 2)
-        size.at_once = static_cast<unsigned>(streams);
+    /* Two at least, even where one thing takes nearly all the time: that is not to wait for what is between blocks. */
+    if (streams >= 2)
+        size.at_once = gain_of_streams(size.overlap) >= options.least_gain ? static_cast<unsigned>(streams) : 2;
     size.bytes = whole(std::min(one, room_for_all / size.at_once));
     size.least = std::min(size.bytes, whole(least));
     return size;

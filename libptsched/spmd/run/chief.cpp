@@ -139,6 +139,8 @@ void Chief::begin()
     const std::uint64_t grid = grid_of(work_);
     schedule::MasterOptions options;
     options.partitions = work_.partitions;
+    if (partitions_of(work_, link_.ranks()) == 1)
+        options.least_bytes = std::max<std::uint64_t>(work_.input.bytes(), 1);
     options.grid = grid;
     options.homes = homes_;
     master_.emplace(

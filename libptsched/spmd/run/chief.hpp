@@ -26,6 +26,8 @@ public:
 
     /* Of a message up. Throws Error if the job cannot go on. */
     void handle(const Message &message);
+    /* Of the partition that this rank is at, so many bytes. */
+    void has_mapped(std::uint64_t bytes) { partial_[link_.rank()] = bytes; }
     /* Every now and then: who is lost, who waits. */
     void tick();
     /* Ends the job everywhere. */

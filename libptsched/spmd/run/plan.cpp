@@ -257,6 +257,13 @@ std::uint64_t grid_of(const Work &work)
     return std::clamp(work.input.bytes() / 512, least_block, most_block);
 }
 
+std::uint64_t partitions_of(const Work &work, unsigned ranks)
+{
+    if (work.partitions > 0)
+        return work.partitions;
+    return ranks > 1 ? 2 * ranks : 1;
+}
+
 void share_by_rates(Plan &plan, const std::vector<double> &rates)
 {
     const double all = sum(rates);

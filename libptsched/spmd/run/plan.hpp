@@ -28,6 +28,9 @@ struct Plan {
 /* Of an ordered job: where blocks end, whoever has them. It depends on the job and its input alone. */
 std::uint64_t grid_of(const Work &work);
 
+/* As many as the job says, else what makes ranks ready at the same time: one that is alone has nobody to wait for. */
+std::uint64_t partitions_of(const Work &work, unsigned ranks);
+
 /*
  * For partitions of about @partition bytes, of one of @ranks: by the model where the job says its intensity and the
  * machine is known, else by the rates of an earlier run, else by a guess. Throws Error if none of the engines can run

@@ -109,7 +109,7 @@ void RankRun::loop()
 
 void RankRun::say_hello()
 {
-    const std::uint64_t partitions = work_.partitions > 0 ? work_.partitions : 2 * link_.ranks();
+    const std::uint64_t partitions = partitions_of(work_, link_.ranks());
     plan_ = make_plan(work_, devices_, known_, work_.input.bytes() / partitions, link_.ranks());
     /* A run that moves input is slower than those after it. */
     measures_ = !known_.again || plan_.stays || devices_.rates.empty();
@@ -360,8 +360,10 @@ void RankRun::end_without_first(const std::string &why)
 void RankRun::beat()
 {
     const double now = watch_.now();
-    if (chief_)
+    if (chief_) {
+        chief_->has_mapped(map_ ? map_->progress() : 0);
         return chief_->tick();
+    }
     for (const unsigned rank : link_.lost())
         if (rank == 0)
             end_without_first("it is gone");
