@@ -16,9 +16,10 @@ struct Settings {
     std::string module; /* with the kernels */
     std::string hand;   /* a library with what needs the toolkit; empty: there is none here */
     std::string json;
-    bool quick = false; /* fewer rounds */
-    bool check = false; /* the smallest sizes, to see that results are right; nothing is measured */
-    bool cpu = false;   /* no GPU has a part; of programs that have such a choice */
+    bool quick = false;  /* fewer rounds */
+    bool check = false;  /* the smallest sizes, to see that results are right; nothing is measured */
+    bool cpu = false;    /* no GPU has a part; of programs that have such a choice */
+    bool report = false; /* says what runs were like, of programs that can */
     unsigned rounds() const { return quick ? 3 : 5; }
 };
 

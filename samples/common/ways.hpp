@@ -36,7 +36,10 @@ struct NamedWay {
 double milliseconds_of(Way &way);
 /* Each runs twice, and its results are right. */
 void check_ways(const std::vector<NamedWay> &ways);
-/* How many milliseconds each takes, in so many rounds, in which they take turns; their results are right at the end. */
+/*
+ * How many milliseconds each takes, in so many rounds, in which they take turns; their results are right at the end.
+ * With --quick, what takes more than a second does so once, for all rounds.
+ */
 std::vector<std::vector<double>> time_ways(const Settings &settings, const std::vector<NamedWay> &ways);
 /*
  * Records how many milliseconds each takes, as @name/WAY_ms, and how many times the first's time is that of each of the

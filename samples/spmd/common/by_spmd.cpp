@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstdio>
 
 namespace ptsched::samples {
 
@@ -16,6 +16,7 @@ const Mode on_gpu{"gpu", spmd::Dynamic{}, false, true}, on_cpu{"cpu", spmd::Dyna
 
 /* Shares are tried in steps of a point, so many to each side. */
 constexpr int points_around = 8;
+constexpr double much_longer = 1.2;
 
 /* Ranks of which is said how many threads they have, have a GPU each, too. */
 spmd::Cluster make_cluster(const Ranks &ranks, const Settings &settings)
@@ -47,24 +48,37 @@ NamedWay named(const MakeSpmd &make, const Mode &mode)
     return {mode.name, [make, mode] { return make(mode); }};
 }
 
-/* The CPU's share with which the job is fastest, of those around @middle. */
+/* Of a run with that share of the CPU's. */
+double median_with_share(const MakeSpmd &make, double p, unsigned times)
+{
+    const auto way = make({"sweep", spmd::Static{p}});
+    std::vector<double> found;
+    for (unsigned round = 0; round <= times; round++)
+        found.push_back(milliseconds_of(*way));
+    found.erase(found.begin()); /* what is made at the first use, is */
+    return percentile(found, 0.5);
+}
+
+/*
+ * The CPU's share with which the job is fastest, of those around @middle: to each side as long as it does not take much
+ * longer than the best.
+ */
 double best_share(const MakeSpmd &make, double middle, unsigned times)
 {
-    double best = middle, least = std::numeric_limits<double>::infinity();
-    for (int i = -points_around; i <= points_around; i++) {
-        const double p = middle + i / 100.0;
-        if (p < 0 || p > 1)
-            continue;
-        const auto way = make({"sweep", spmd::Static{p}});
-        std::vector<double> found;
-        for (unsigned round = 0; round <= times; round++)
-            found.push_back(milliseconds_of(*way));
-        found.erase(found.begin()); /* what is made at the first use, is */
-        if (const double median = percentile(found, 0.5); median < least) {
-            least = median;
-            best = p;
+    double best = middle, least = median_with_share(make, middle, times);
+    for (const int side : {-1, 1})
+        for (int i = 1; i <= points_around; i++) {
+            const double p = middle + side * i / 100.0;
+            if (p < 0 || p > 1)
+                break;
+            const double median = median_with_share(make, p, times);
+            if (median < least) {
+                least = median;
+                best = p;
+            }
+            if (median > much_longer * least)
+                break;
         }
-    }
     return best;
 }
 
@@ -87,6 +101,19 @@ std::vector<double> ideal_times(const Times &times)
     for (std::size_t i = 0; i < times.at("gpu").size(); i++)
         ideal.push_back(1 / (1 / times.at("gpu")[i] + 1 / times.at("cpu")[i]));
     return ideal;
+}
+
+/* Of some more runs of each: an iteration's is that of the last one. */
+void print_reports(const Settings &settings, const MakeSpmd &make)
+{
+    constexpr unsigned runs = 3;
+    for (const Mode &mode : measured_modes(settings)) {
+        const auto way = make(mode);
+        for (unsigned i = 0; i < runs; i++) {
+            const double took = milliseconds_of(*way);
+            std::printf("%s: %.3f ms: %s\n", mode.name.c_str(), took, way->last().json().c_str());
+        }
+    }
 }
 
 void record_split(Report &report, const std::string &name, const Times &times)
@@ -163,6 +190,8 @@ Times measure_spmd(const Settings &settings, Report &report, const std::string &
     for (const Mode &mode : measured_modes(settings))
         by_hand.push_back(named(make, mode));
     const Times times = time_named(settings, report, name, by_hand);
+    if (settings.report)
+        print_reports(settings, make);
     report.record("over-hand-cpu/" + name, spread_of(ratios(times.at("openmp"), times.at("cpu"))), "",
                   "time of openmp / its own");
     if (settings.cpu)

@@ -47,12 +47,14 @@ void Ranks::meet() const
 int run_ranks(const Ranks &ranks, int argc, char **argv, const std::string &name, const std::string &what,
               const std::function<void(const Settings &, Report &)> &run, std::vector<Choice> choices)
 {
-    bool cpu = false;
+    bool cpu = false, says_more = false;
     choices.push_back({"--cpu", nullptr, "no GPU has a part: there need not be one", {}, nullptr, &cpu});
+    choices.push_back({"--report", nullptr, "says what some more runs by spmd were like", {}, nullptr, &says_more});
     if (!ranks.is_first() && !std::freopen("/dev/null", "w", stdout))
         return 1;
     const auto run_one = [&](Settings settings, Report &report) {
         settings.cpu = cpu;
+        settings.report = says_more;
         run(settings, report);
         if (!ranks.is_first())
             report.clear();
