@@ -155,6 +155,46 @@ void no_room()
     CHECK(holds(opened.file, model));
 }
 
+/* Sizes that it has had. */
+class Remembering final : public Memory {
+public:
+    void resize(std::uint64_t size) override
+    {
+        Memory::resize(size);
+        sizes.push_back(plain_size(size));
+    }
+    std::vector<std::uint64_t> sizes;
+};
+
+/* On its way to a size it has none that is above both, which could be seen, or found after a crash. */
+void sizes_between()
+{
+    Random random(5);
+    Remembering memory;
+    Opened opened(memory);
+    for (int i = 0; i < 300; i++) {
+        const std::uint64_t before = opened.file.size(), after = random.place(few_sectors);
+        memory.sizes.clear();
+        opened.file.resize(after);
+        CHECK_EQ(opened.file.size(), after);
+        for (const std::uint64_t size : memory.sizes)
+            CHECK(size >= std::min(before, after) && size <= std::max(before, after));
+    }
+}
+
+/* What makes it larger makes it no shorter. */
+void extends()
+{
+    Memory memory;
+    Opened opened(memory);
+    opened.file.write(0, text("something"));
+    opened.file.extend(5);
+    CHECK_EQ(opened.file.size(), std::uint64_t{9});
+    opened.file.extend(sector_bytes + 1);
+    CHECK_EQ(opened.file.size(), sector_bytes + 1);
+    CHECK(refused([&] { opened.file.extend(most_size + 1); }, {"File too large"}));
+}
+
 /* Who reads beside a writer gets a sector as it was, or as it is now; a byte of each tells. */
 void readers_beside_writers()
 {
@@ -189,6 +229,8 @@ std::vector<tap::Case> store_cases()
             {"a file that would be too large", too_large},
             {"a file whose header is damaged", damaged_header},
             {"no room for more", no_room},
+            {"no size that is above the ones before and after", sizes_between},
+            {"no file is shorter than before", extends},
             {"readers beside writers", readers_beside_writers}};
 }
 

@@ -3,7 +3,9 @@
 #include "tools/ptcryptfs/fs/answer.hpp"
 #include "tools/ptcryptfs/fs/filesystem.hpp"
 
+#include <algorithm>
 #include <array>
+#include <climits>
 #include <fcntl.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
@@ -13,15 +15,15 @@ namespace ptcryptfs {
 
 namespace {
 
-void reply_attributes(fuse_req_t request, int fd)
+void reply_attributes(fuse_req_t request, fuse_ino_t number)
 {
-    const struct stat status = Inodes::status_of(fd);
+    const struct stat status = Inodes::status_of(filesystem_of(request).inodes.of(number));
     fuse_reply_attr(request, &status, remembered);
 }
 
 void get(fuse_req_t request, fuse_ino_t number, fuse_file_info *)
 {
-    answer(request, [&] { reply_attributes(request, filesystem_of(request).inodes.fd(number)); });
+    answer(request, [&] { reply_attributes(request, number); });
 }
 
 /* Through a descriptor that is open, where there is one: the file may have no rights any more. */
@@ -36,6 +38,13 @@ void resize(fuse_req_t request, fuse_ino_t number, off_t size, const fuse_file_i
     Handle(filesystem, filesystem.inodes.of(number), open_beneath(filesystem.inodes, number, O_RDWR))
         .file()
         .resize(bytes);
+}
+
+/* Beneath, what has the wanted size already may keep its time. Only who owns it may set that, and need not. */
+void set_time_of_change(int fd)
+{
+    const std::array times{timespec{0, UTIME_OMIT}, timespec{0, UTIME_NOW}};
+    static_cast<void>(utimensat(fd, "", times.data(), AT_EMPTY_PATH));
 }
 
 std::array<timespec, 2> times_of(const struct stat &wanted, int what)
@@ -57,11 +66,13 @@ void set(fuse_req_t request, fuse_ino_t number, struct stat *wanted, int what, f
             need(fchownat(fd, "", what & FUSE_SET_ATTR_UID ? wanted->st_uid : static_cast<uid_t>(-1),
                           what & FUSE_SET_ATTR_GID ? wanted->st_gid : static_cast<gid_t>(-1),
                           AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
-        if (what & FUSE_SET_ATTR_SIZE)
+        if (what & FUSE_SET_ATTR_SIZE) {
             resize(request, number, wanted->st_size, open);
+            set_time_of_change(fd);
+        }
         if (what & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW | FUSE_SET_ATTR_MTIME_NOW))
             need(utimensat(fd, "", times_of(*wanted, what).data(), AT_EMPTY_PATH));
-        reply_attributes(request, fd);
+        reply_attributes(request, number);
     });
 }
 
@@ -87,11 +98,38 @@ template <typename Read> void reply_extended(fuse_req_t request, std::size_t siz
     });
 }
 
+constexpr std::string_view access_list = "system.posix_acl_access", list_for_new = "system.posix_acl_default";
+
+/* Where there are no access control lists beneath, the kernel is to go by the mode. */
+ssize_t get_beneath(const std::string &path, std::string_view name, char *to, std::size_t most)
+{
+    const ssize_t bytes = getxattr(path.c_str(), name.data(), to, most);
+    if (bytes < 0 && errno == EOPNOTSUPP && (name == access_list || name == list_for_new))
+        errno = ENODATA;
+    return bytes;
+}
+
 void get_extended(fuse_req_t request, fuse_ino_t number, const char *name, std::size_t size)
 {
     reply_extended(request, size, [&](char *to, std::size_t most) {
-        return getxattr(path_beneath(request, number).c_str(), name, to, most);
+        return get_beneath(path_beneath(request, number), name, to, most);
     });
+}
+
+bool is_in_group(fuse_req_t request, gid_t group)
+{
+    std::vector<gid_t> groups(NGROUPS_MAX);
+    const int count = fuse_req_getgroups(request, NGROUPS_MAX, groups.data());
+    groups.resize(static_cast<std::size_t>(std::max(count, 0)));
+    return fuse_req_ctx(request)->gid == group || std::ranges::count(groups, group);
+}
+
+/* Who is not in a file's group makes it no program of that group by what the group may do. */
+void take_group_away(fuse_req_t request, fuse_ino_t number)
+{
+    const struct stat status = Inodes::status_of(filesystem_of(request).inodes.of(number));
+    if (status.st_mode & S_ISGID && fuse_req_ctx(request)->uid && !is_in_group(request, status.st_gid))
+        need(chmod(path_beneath(request, number).c_str(), status.st_mode & 07777 & ~static_cast<mode_t>(S_ISGID)));
 }
 
 void list_extended(fuse_req_t request, fuse_ino_t number, std::size_t size)
@@ -104,7 +142,11 @@ void list_extended(fuse_req_t request, fuse_ino_t number, std::size_t size)
 void set_extended(fuse_req_t request, fuse_ino_t number, const char *name, const char *value, std::size_t size,
                   int flags)
 {
-    carry_out(request, [&] { need(setxattr(path_beneath(request, number).c_str(), name, value, size, flags)); });
+    carry_out(request, [&] {
+        need(setxattr(path_beneath(request, number).c_str(), name, value, size, flags));
+        if (name == access_list)
+            take_group_away(request, number);
+    });
 }
 
 void remove_extended(fuse_req_t request, fuse_ino_t number, const char *name)
@@ -113,6 +155,12 @@ void remove_extended(fuse_req_t request, fuse_ino_t number, const char *name)
 }
 
 } // namespace
+
+mode_t mode_of_new(fuse_req_t request, fuse_ino_t folder, mode_t mode)
+{
+    const bool has_list = getxattr(path_beneath(request, folder).c_str(), list_for_new.data(), nullptr, 0) >= 0;
+    return has_list ? mode : mode & ~fuse_req_ctx(request)->umask;
+}
 
 void add_attribute_operations(fuse_lowlevel_ops &operations)
 {

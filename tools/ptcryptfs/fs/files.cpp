@@ -34,20 +34,17 @@ std::uint64_t number_of(off_t at)
     return static_cast<std::uint64_t>(at);
 }
 
-std::unique_ptr<Handle> opened(fuse_req_t request, fuse_ino_t number, ptsched::UniqueFd fd, int flags)
+std::unique_ptr<Handle> opened(fuse_req_t request, fuse_ino_t number, ptsched::UniqueFd fd)
 {
     Filesystem &filesystem = filesystem_of(request);
-    auto handle = std::make_unique<Handle>(filesystem, filesystem.inodes.of(number), std::move(fd));
-    if (flags & O_TRUNC)
-        handle->file().resize(0);
-    return handle;
+    return std::make_unique<Handle>(filesystem, filesystem.inodes.of(number), std::move(fd));
 }
 
 void open_file(fuse_req_t request, fuse_ino_t number, fuse_file_info *open)
 {
     answer(request, [&] {
         auto fd = open_beneath(filesystem_of(request).inodes, number, open->flags);
-        auto handle = opened(request, number, std::move(fd), open->flags);
+        auto handle = opened(request, number, std::move(fd));
         open->fh = reinterpret_cast<std::uintptr_t>(handle.get());
         /* A request that was interrupted is not to be released. */
         if (fuse_reply_open(request, open) == 0)
@@ -61,13 +58,15 @@ void create(fuse_req_t request, fuse_ino_t folder, const char *name, mode_t mode
         Inodes &inodes = filesystem_of(request).inodes;
         ptsched::UniqueFd fd;
         {
+            /* The kernel has found that there is none. */
             const Owner owner(*fuse_req_ctx(request));
-            fd.reset(need(openat(inodes.fd(folder), name, flags_beneath(open->flags) | O_CREAT, mode)));
+            fd.reset(need(openat(inodes.fd(folder), name, flags_beneath(open->flags) | O_CREAT | O_EXCL,
+                                 mode_of_new(request, folder, mode))));
         }
-        const fuse_entry_param entry = inodes.look_up(folder, name);
+        const fuse_entry_param entry = look_up_new(inodes, folder, name);
         std::unique_ptr<Handle> handle;
         try {
-            handle = opened(request, entry.ino, std::move(fd), open->flags);
+            handle = opened(request, entry.ino, std::move(fd));
         } catch (...) {
             inodes.forget(entry.ino, 1);
             throw;
@@ -121,16 +120,18 @@ void allocate(fuse_req_t request, fuse_ino_t, int mode, off_t at, off_t bytes, f
         const std::uint64_t begin = number_of(at), end = begin + number_of(bytes);
         const bool keeps_size = mode & FALLOC_FL_KEEP_SIZE,
                    is_zero = mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE);
+        require_size(begin, number_of(bytes));
         if (mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE))
             throw std::system_error(EOPNOTSUPP, std::generic_category());
-        if (!keeps_size && end > handle.file().size())
-            handle.file().resize(end);
         if (is_zero)
             handle.file().punch(begin, number_of(bytes));
         if (mode & FALLOC_FL_PUNCH_HOLE)
             return;
         const std::uint64_t from = stored_at(begin / sector_bytes), to = stored_at(sectors_of(end));
         need(fallocate(handle.fd(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(from), static_cast<off_t>(to - from)));
+        /* Only now: where there is no room, the size stays. */
+        if (!keeps_size)
+            handle.file().extend(end);
     });
 }
 

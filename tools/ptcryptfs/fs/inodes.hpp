@@ -33,15 +33,18 @@ public:
 
     Inode &of(fuse_ino_t number);
     int fd(fuse_ino_t number) { return of(number).fd.get(); }
-    /* The kernel comes to know it once more. Of regular files, the size is that of their plain text. */
+    /* The kernel comes to know it once more. */
     fuse_entry_param look_up(fuse_ino_t folder, const char *name);
     void forget(fuse_ino_t number, std::uint64_t lookups);
 
     /* The number of the descriptor that /proc has for it: what can be opened. */
     static std::string path_of(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
-    static struct stat status_of(int fd);
+    /* Of regular files, the size is that of their plain text; it is none that a request in progress passes through. */
+    static struct stat status_of(Inode &inode);
 
 private:
+    Inode &known(ptsched::UniqueFd found);
+
     Inode root_;
     ptsched::Mutex mutex_;
     std::map<std::pair<dev_t, ino_t>, std::unique_ptr<Inode>> known_ PTSCHED_GUARDED_BY(mutex_);

@@ -23,8 +23,10 @@ void begin(void *, fuse_conn_info *connection)
 {
     connection->max_write = most_bytes;
     connection->max_readahead = most_bytes;
-    /* It is the kernel that knows when a write takes a file's set-user-ID bit away. */
-    connection->want &= ~static_cast<unsigned>(FUSE_CAP_HANDLE_KILLPRIV);
+    /* It is the kernel that knows when a write, or a file's being opened to be cut, takes its set-user-ID bit away. */
+    connection->want &= ~static_cast<unsigned>(FUSE_CAP_HANDLE_KILLPRIV | FUSE_CAP_ATOMIC_O_TRUNC);
+    /* Access control lists count, and those that a folder has for what is new come before a umask. */
+    connection->want |= connection->capable & (FUSE_CAP_POSIX_ACL | FUSE_CAP_DONT_MASK);
 }
 
 fuse_lowlevel_ops all_operations()

@@ -11,12 +11,16 @@ namespace ptcryptfs {
 
 namespace {
 
+/* What the kernel has not been told of, it does not forget. */
+void reply_entry(fuse_req_t request, const fuse_entry_param &entry)
+{
+    if (fuse_reply_entry(request, &entry) != 0)
+        filesystem_of(request).inodes.forget(entry.ino, 1);
+}
+
 void look_up(fuse_req_t request, fuse_ino_t folder, const char *name)
 {
-    answer(request, [&] {
-        const fuse_entry_param entry = filesystem_of(request).inodes.look_up(folder, name);
-        fuse_reply_entry(request, &entry);
-    });
+    answer(request, [&] { reply_entry(request, filesystem_of(request).inodes.look_up(folder, name)); });
 }
 
 void forget(fuse_req_t request, fuse_ino_t number, std::uint64_t lookups)
@@ -41,19 +45,19 @@ template <typename Make> void make_name(fuse_req_t request, fuse_ino_t folder, c
             const Owner owner(*fuse_req_ctx(request));
             need(make(inodes.fd(folder)));
         }
-        const fuse_entry_param entry = inodes.look_up(folder, name);
-        fuse_reply_entry(request, &entry);
+        reply_entry(request, look_up_new(inodes, folder, name));
     });
 }
 
 void make_node(fuse_req_t request, fuse_ino_t folder, const char *name, mode_t mode, dev_t device)
 {
-    make_name(request, folder, name, [&](int fd) { return mknodat(fd, name, mode, device); });
+    make_name(request, folder, name,
+              [&](int fd) { return mknodat(fd, name, mode_of_new(request, folder, mode), device); });
 }
 
 void make_folder(fuse_req_t request, fuse_ino_t folder, const char *name, mode_t mode)
 {
-    make_name(request, folder, name, [&](int fd) { return mkdirat(fd, name, mode); });
+    make_name(request, folder, name, [&](int fd) { return mkdirat(fd, name, mode_of_new(request, folder, mode)); });
 }
 
 void make_symlink(fuse_req_t request, const char *to, fuse_ino_t folder, const char *name)
@@ -98,6 +102,18 @@ void read_symlink(fuse_req_t request, fuse_ino_t number)
 }
 
 } // namespace
+
+fuse_entry_param look_up_new(Inodes &inodes, fuse_ino_t folder, const char *name)
+{
+    try {
+        return inodes.look_up(folder, name);
+    } catch (...) {
+        const int fd = inodes.fd(folder);
+        if (unlinkat(fd, name, 0) < 0 && errno == EISDIR)
+            unlinkat(fd, name, AT_REMOVEDIR);
+        throw;
+    }
+}
 
 void add_name_operations(fuse_lowlevel_ops &operations)
 {

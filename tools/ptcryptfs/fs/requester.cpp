@@ -3,9 +3,12 @@
 
 #include "tools/ptcryptfs/crypt/engine.hpp"
 
+#include <array>
 #include <cerrno>
+#include <linux/capability.h>
 #include <sys/fsuid.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace ptcryptfs {
@@ -31,6 +34,20 @@ bool may_change_nice()
     return may;
 }
 
+/*
+ * Another user would be asked for rights beneath once more, where nothing is known of the user's other groups. The
+ * kernel has compared them already.
+ */
+void ask_for_no_rights()
+{
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+    if (syscall(SYS_capget, &header, sets.data()) < 0)
+        return;
+    sets[0].effective |= sets[0].permitted & (1U << CAP_DAC_OVERRIDE | 1U << CAP_FSETID);
+    syscall(SYS_capset, &header, sets.data());
+}
+
 } // namespace
 
 /* Of a thread alone: that is what Linux makes of a process's number that is 0. */
@@ -44,11 +61,12 @@ void act_for(const fuse_ctx &who)
         now = nice;
 }
 
-/* Both calls are of this thread, and fail without a word. */
+/* All are of this thread, and fail without a word. The way back gives the capabilities of root back, too. */
 Owner::Owner(const fuse_ctx &who)
 {
     setfsgid(who.gid);
     setfsuid(who.uid);
+    ask_for_no_rights();
 }
 
 Owner::~Owner()

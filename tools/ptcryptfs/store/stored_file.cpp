@@ -17,13 +17,13 @@ bool is_hole(ConstBytes sector)
     return std::ranges::equal(sector, zeros);
 }
 
+} // namespace
+
 void require_size(std::uint64_t at, std::uint64_t bytes)
 {
     if (at > most_size || bytes > most_size - at)
         throw std::system_error(EFBIG, std::generic_category());
 }
-
-} // namespace
 
 /* Nobody asks for the key of a file without a sector. */
 const Secret &StoredFile::key()
@@ -143,6 +143,14 @@ void StoredFile::resize(std::uint64_t wanted)
         shrink(wanted);
 }
 
+void StoredFile::extend(std::uint64_t wanted)
+{
+    const std::unique_lock guard(lock_);
+    require_size(wanted, 0);
+    if (const std::uint64_t before = size(); wanted > before)
+        grow(before, wanted);
+}
+
 /* What a shorter file has left behind its end in the last sector would come to light. */
 void StoredFile::grow(std::uint64_t from, std::uint64_t size)
 {
@@ -152,12 +160,13 @@ void StoredFile::grow(std::uint64_t from, std::uint64_t size)
     backing_.resize(stored_size(size));
 }
 
-/* Behind the last sector nothing may be left but zeros. */
-void StoredFile::shrink(std::uint64_t size)
+/* Behind the last sector nothing may be left but zeros, which are there already if it stays the last one. */
+void StoredFile::shrink(std::uint64_t wanted)
 {
-    backing_.resize(stored_at(sectors_of(size)));
-    if (size % sector_bytes)
-        backing_.resize(stored_size(size));
+    if (sectors_of(size()) > sectors_of(wanted))
+        backing_.resize(stored_at(sectors_of(wanted)));
+    if (wanted % sector_bytes)
+        backing_.resize(stored_size(wanted));
 }
 
 /* Of one sector. Where there are zeros already, nothing is written. */

@@ -10,6 +10,9 @@
 
 namespace ptcryptfs {
 
+/* Throws EFBIG where a file would be larger than one can be. */
+void require_size(std::uint64_t at, std::uint64_t bytes);
+
 /* Plain text: @bytes of what @memory holds. */
 struct Content {
     Buffer memory;
@@ -39,6 +42,8 @@ public:
     /* Grows it as far as is needed. */
     void write(std::uint64_t at, ConstBytes from);
     void resize(std::uint64_t size);
+    /* Makes it no shorter. */
+    void extend(std::uint64_t size);
     /* Zeros, where whole sectors are concerned without taking room; the size stays. */
     void punch(std::uint64_t at, std::uint64_t bytes);
 
