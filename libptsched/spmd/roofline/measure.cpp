@@ -48,13 +48,19 @@ double read_rate(std::size_t bytes)
     const std::unique_ptr<std::uint64_t[]> numbers(new std::uint64_t[count]);
     device::first_touch(numbers.get(), count * sizeof(std::uint64_t));
     std::atomic<std::uint64_t> used{0};
-    return best(static_cast<double>(count * sizeof(std::uint64_t)), [&] {
+    const auto run = [&](unsigned rounds) {
         return seconds_of([&] {
             device::parallel_for(count, [&](std::size_t begin, std::size_t end) {
-                used.fetch_add(read(numbers.get() + begin, end - begin), std::memory_order_relaxed);
+                for (unsigned i = 0; i < rounds; i++)
+                    used.fetch_add(read(numbers.get() + begin, end - begin), std::memory_order_relaxed);
             });
         });
-    });
+    };
+    /* That threads begin and end takes time, too. */
+    unsigned rounds = 1;
+    while (run(rounds) < least_seconds && rounds < most_rounds)
+        rounds *= 2;
+    return best(static_cast<double>(count * sizeof(std::uint64_t)) * rounds, [&] { return run(rounds); });
 }
 
 /* As many rounds as take some time; all processors at once. */
