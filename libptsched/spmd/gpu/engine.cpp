@@ -13,20 +13,25 @@ namespace {
 
 /* Copies to the GPU, its work, and copies back: as many pieces as there are of these are under way. */
 constexpr unsigned usual_streams = 3;
+/* Of a GPU's memory, a partition whose blocks are to lie together may have that part. */
+constexpr std::uint64_t part_to_expect = 4;
 
 class GpuEngine final : public Engine {
 public:
     GpuEngine(device::Device &gpu, unsigned number, const Program &program, const GpuChoice &choice)
         : number_(number), memory_(device::memory_bytes(gpu).value_or(0)), program_(program),
-          turns_(open_turns(gpu, choice.attach))
+          turns_(open_turns(gpu, choice.attach)), input_(memory_ ? memory_ / part_to_expect : ~std::uint64_t{0})
     {
         const Turn turn(turns_.get());
-        if (!program.gpu.kernels.name.empty())
-            functions_.emplace(gpu, program);
+        if (!program.gpu.kernels.name.empty()) {
+            functions_ = choice.functions ? choice.functions->get(gpu, program)
+                                          : std::make_shared<const Functions>(gpu, program);
+            functions_->compare(program);
+        }
         const unsigned count = choice.streams ? choice.streams : usual_streams;
         for (unsigned i = 0; i < count; i++)
-            streams_.push_back(std::make_unique<Stream>(gpu, static_cast<int>(number), program,
-                                                        functions_ ? &*functions_ : nullptr, input_));
+            streams_.push_back(
+                std::make_unique<Stream>(gpu, static_cast<int>(number), program, functions_.get(), input_));
         threads_.emplace(count);
     }
 
@@ -55,6 +60,8 @@ public:
             answer(done, [&] { return from->collect(); });
         });
     }
+    void expect_input(const schedule::Range &range) override { input_.expect(range); }
+    bool has_input(const schedule::Range &range) const override { return input_.has(range); }
     void forget_input() override { input_.forget(); }
     void forget_pairs() override
     {
@@ -89,7 +96,7 @@ private:
     const std::uint64_t memory_;
     const Program &program_;
     const std::unique_ptr<device::Turns> turns_;
-    std::optional<Functions> functions_;
+    std::shared_ptr<const Functions> functions_;
     KeptInput input_;
     std::vector<std::unique_ptr<Stream>> streams_;
     mutable std::vector<Stream *> kept_; /* that have some, when they were last asked */

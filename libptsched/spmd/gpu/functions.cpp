@@ -5,6 +5,7 @@
 #include <ptsched/device/queue_pool.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace ptsched::spmd {
 
@@ -25,12 +26,18 @@ Functions::Functions(device::Device &gpu, const Program &program)
       most_blocks_(static_cast<unsigned>(
           std::clamp<std::size_t>(code_->most_blocks({{}, {traits_.threads}}).value_or(usual_blocks), 1, 1U << 20)))
 {
-    compare(program);
 }
 
 void Functions::run(device::Queue &queue, gpu::Launch launch, unsigned blocks) const
 {
     queue.run(*code_, {{blocks}, {traits_.threads}}, {&launch});
+}
+
+void Functions::need_entries(std::uint64_t entries) const
+{
+    std::uint64_t known = entries_needed();
+    while (known < entries && !entries_needed_.compare_exchange_weak(known, entries, std::memory_order_relaxed)) {
+    }
 }
 
 gpu::Traits Functions::describe(device::Device &gpu) const
@@ -73,6 +80,24 @@ void Functions::compare(const Program &program) const
     if (traits_.way == gpu::Way::dense && program.key_width > 8)
         throw Error(name_ + " has dense keys, which are numbers, and those of the job are " +
                     describe_width(program.key_width));
+}
+
+std::shared_ptr<const Functions> KnownFunctions::get(device::Device &gpu, const Program &program)
+{
+    const std::string &file = program.gpu.kernels.module;
+    std::error_code none;
+    const auto written = std::filesystem::last_write_time(file, none).time_since_epoch().count();
+    const Key key(&gpu, file, program.gpu.kernels.name, written, std::filesystem::file_size(file, none));
+    {
+        const Guard guard(mutex_);
+        if (const auto found = known_.find(key); found != known_.end())
+            return found->second;
+        if (known_.size() >= most_known)
+            std::erase_if(known_, [](const auto &one) { return one.second.use_count() == 1; });
+    }
+    auto made = std::make_shared<const Functions>(gpu, program);
+    const Guard guard(mutex_);
+    return known_.try_emplace(key, std::move(made)).first->second;
 }
 
 void Functions::check(const Block &block) const

@@ -3,85 +3,70 @@
 #define PTSCHED_SPMD_GPU_KEPT_INPUT_HPP
 
 #include "libptsched/base/lock.hpp"
+#include "libptsched/spmd/schedule/range.hpp"
 #include <ptsched/device/allocation.hpp>
 #include <ptsched/spmd/program.hpp>
 
 #include <map>
 #include <memory>
+#include <vector>
 
 namespace ptsched::spmd {
 
-/* Parts of the input that stay on a GPU, by where they are in it. Thread-safe. */
+/*
+ * Parts of the input that stay on a GPU, by where they are in it. A range that is expected has one piece of memory, in
+ * which its blocks lie as in the input: what came in several may come again as one. Thread-safe.
+ */
 class KeptInput {
 public:
     using Copy = std::shared_ptr<const device::Allocation>;
-    /* A block that is a part of one that stays has its bytes in the middle of that. */
-    struct Found {
+    /* Where a block's bytes are, or are to be. */
+    struct Place {
         Copy copy = {}; /* null: there is none */
         std::size_t offset = 0;
+
+        device::Address address() const { return copy->address() + offset; }
     };
 
-    /* Aligned as a block of its own would be, as far as functions can tell. */
-    Found find(const Block &block) const
-    {
-        const Guard guard(mutex_);
-        auto after = copies_.upper_bound(block.offset);
-        if (after == copies_.begin())
-            return {};
-        const auto &[begin, kept] = *--after;
-        const std::uint64_t offset = block.offset - begin;
-        const bool is_in_it = offset + block.bytes <= kept.bytes && offset % alignment == 0;
-        return is_in_it ? Found{kept.copy, offset} : Found{};
-    }
-    /* Whose copy is there. */
-    void keep(const Block &block, Copy copy)
-    {
-        const Guard guard(mutex_);
-        copies_[block.offset] = {block.bytes, std::move(copy)};
-    }
-    /* Null if there is no memory for it, or there has not been enough for something else. Throws Error. */
-    Copy make(device::Device &gpu, std::size_t bytes)
-    {
-        {
-            const Guard guard(mutex_);
-            if (is_full_)
-                return nullptr;
-        }
-        try {
-            return std::make_shared<device::Allocation>(device::Allocation::on_device(gpu, bytes));
-        } catch (const device::OutOfMemory &) {
-            return nullptr;
-        }
-    }
-    /* Something else needs memory: one of the copies that nobody uses goes, and none comes. False if there is none. */
-    bool drop_one()
-    {
-        const Guard guard(mutex_);
-        is_full_ = true;
-        for (auto copy = copies_.begin(); copy != copies_.end(); ++copy)
-            if (copy->second.copy.use_count() == 1) {
-                copies_.erase(copy);
-                return true;
-            }
-        return false;
-    }
-    void forget()
-    {
-        const Guard guard(mutex_);
-        copies_.clear();
-        is_full_ = false;
-    }
+    /* A larger range is not expected as a whole. */
+    explicit KeptInput(std::uint64_t most_expected) : most_expected_(most_expected) {}
+
+    void expect(const schedule::Range &range);
+    /* None if not all of it is there. Aligned as a block of its own would be, as far as functions can tell. */
+    Place find(const Block &block) const;
+    bool has(const schedule::Range &range) const;
+    /* For one that is not there. None if there is no memory, or there has not been enough for something else. */
+    Place make(device::Device &gpu, const Block &block);
+    /* What of the block is not yet where make() has said. */
+    std::vector<schedule::Range> missing(const Block &block, const Place &place) const;
+    /* Its bytes are there. */
+    void keep(const Block &block, const Place &place);
+    /* Something else needs memory: some that nobody uses goes, and none comes. False if there is none. */
+    bool drop_one();
+    void forget();
 
 private:
     /* Bytes: more than a thread loads at once. */
     static constexpr std::uint64_t alignment = 16;
     struct Kept {
-        std::size_t bytes = 0;
+        std::uint64_t end = 0;
+        Place place = {};
+    };
+    /* Of a range that is expected; null: there is none yet. */
+    struct Extent {
+        std::uint64_t end = 0;
         Copy copy = {};
     };
+    using Parts = std::map<std::uint64_t, Kept>;
 
+    Parts::const_iterator part_with(std::uint64_t offset) const PTSCHED_REQUIRES(mutex_);
+    long parts_in(const Copy &copy) const PTSCHED_REQUIRES(mutex_);
+    Place in_extent(device::Device &gpu, const Block &block) PTSCHED_REQUIRES(mutex_);
+
+    const std::uint64_t most_expected_;
     mutable Mutex mutex_;
-    std::map<std::uint64_t, Kept> copies_ PTSCHED_GUARDED_BY(mutex_); /* by their first bytes' offsets */
+    Parts parts_ PTSCHED_GUARDED_BY(mutex_); /* by their first bytes' offsets */
+    std::map<std::uint64_t, Extent> extents_ PTSCHED_GUARDED_BY(mutex_);
     bool is_full_ PTSCHED_GUARDED_BY(mutex_) = false;
 };
 

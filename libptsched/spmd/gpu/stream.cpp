@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 namespace ptsched::spmd {
 
@@ -13,6 +14,8 @@ constexpr std::uint64_t usual_entries = 1 << 16; /* of a table */
 constexpr std::uint64_t entries_grow_by = 8;
 constexpr std::uint64_t most_row_bytes = 256 << 20; /* of all blocks of threads */
 constexpr std::uint64_t bytes_of_token = 16; /* of input without records: it is guessed that a pair comes of so many */
+/* Who waits for a copy of megabytes looks so often. */
+constexpr std::chrono::microseconds look_again{20};
 
 std::uint64_t items_of(const Block &block)
 {
@@ -25,6 +28,16 @@ std::uint64_t power_of_two(std::uint64_t least)
     while (power < least)
         power *= 2;
     return power;
+}
+
+/* Of dense keys: counts, then whether there are values, then these; else counts. */
+std::size_t result_bytes_of(const Functions *functions)
+{
+    if (!functions || functions->traits().way != gpu::Way::dense)
+        return sizeof(gpu::Counts);
+    const gpu::Traits &traits = functions->traits();
+    return device::align_up(sizeof(gpu::Counts)) + device::align_up(traits.keys * sizeof(unsigned int)) +
+           std::size_t{traits.keys} * traits.value_bytes;
 }
 
 template <typename T> T *pointer(device::Address address)
@@ -54,8 +67,9 @@ Stream::Stream(device::Device &gpu, int number, const Program &program, const Fu
     : gpu_(gpu), number_(number), program_(program), functions_(functions), kept_(kept),
       queue_(device::QueuePool::of(gpu).take()), bus_(*queue_), input_(gpu, kept), parameters_(gpu, kept),
       keys_(gpu, kept), values_(gpu, kept), rows_(gpu, kept), flags_(gpu, kept), entries_(gpu, kept),
-      entry_values_(gpu, kept), counts_(device::Allocation::on_device(gpu, sizeof(gpu::Counts))),
-      counts_here_(device::Allocation::pinned(2 * sizeof(gpu::Counts)))
+      entry_values_(gpu, kept), result_bytes_(result_bytes_of(functions)),
+      counts_(device::Allocation::on_device(gpu, result_bytes_)),
+      counts_here_(device::Allocation::pinned(device::align_up(result_bytes_) + sizeof(gpu::Counts)))
 {
     launch_.counts = pointer<gpu::Counts>(counts_.address());
 }
@@ -72,30 +86,34 @@ Pairs Stream::map(const Piece &piece)
         device::Queue &queue;
         ~Settled() { device::settle(queue); }
     } settled{*queue_};
-    copy_ = nullptr; /* of one that has failed */
+    place_ = {}; /* of one that has failed */
     bring_parameters(piece.block.parameters);
     bring_input(piece);
     Pairs made = functions_ ? map_by_functions(piece) : map_by_host(piece);
-    if (copy_)
-        kept_.keep(piece.block, std::move(copy_));
-    copy_ = nullptr;
-    found_ = {};
+    if (place_.copy)
+        kept_.keep(piece.block, place_);
+    place_ = found_ = {};
     return made;
 }
 
 void Stream::bring_input(const Piece &piece)
 {
     const Block &block = piece.block;
-    found_ = piece.again ? kept_.find(block) : KeptInput::Found{};
+    found_ = piece.again ? kept_.find(block) : KeptInput::Place{};
     if (found_.copy) {
-        launch_.data = pointer<unsigned char>(found_.copy->address() + found_.offset);
+        launch_.data = pointer<unsigned char>(found_.address());
         return;
     }
     if (piece.again && block.bytes)
-        copy_ = kept_.make(gpu_, block.bytes);
-    const device::Address to = copy_ ? copy_->address() : input_.of(block.bytes);
-    bus_.upload(to, block.data, block.bytes);
+        place_ = kept_.make(gpu_, block);
+    const device::Address to = place_.copy ? place_.address() : input_.of(block.bytes);
     launch_.data = pointer<unsigned char>(to);
+    if (!place_.copy)
+        return bus_.upload(to, block.data, block.bytes);
+    for (const schedule::Range &range : kept_.missing(block, place_)) {
+        const std::uint64_t offset = range.begin - block.offset;
+        bus_.upload(to + offset, block.data + offset, range.size());
+    }
 }
 
 void Stream::bring_parameters(std::span<const std::byte> parameters)
@@ -142,19 +160,42 @@ unsigned Stream::list_blocks_for(const Block &block) const
 /* The next run counts from zero. */
 void Stream::start_count()
 {
-    auto *const here = static_cast<gpu::Counts *>(counts_here_.host_address());
-    here[1] = {};
-    queue_->upload(counts_.address(), &here[1], sizeof(gpu::Counts));
+    if (std::exchange(are_zero_, false))
+        return;
+    auto *const zero = reinterpret_cast<gpu::Counts *>(static_cast<std::byte *>(counts_here_.host_address()) +
+                                                       device::align_up(result_bytes_));
+    *zero = {};
+    queue_->upload(counts_.address(), zero, sizeof(gpu::Counts));
+}
+
+/*
+ * For what the queue has. While input is copied, processors have other blocks to map, which who looks all the time
+ * would take one from; what has no copy is short.
+ */
+void Stream::wait()
+{
+    if (!found_.copy) {
+        const device::MarkerPtr last = queue_->mark();
+        while (!last->reached())
+            std::this_thread::sleep_for(look_again);
+    }
+    queue_->finish();
 }
 
 /* Waits for the run, and says how much there is. */
 gpu::Counts Stream::count(const Block &block)
 {
     queue_->download(counts_here_.host_address(), counts_.address(), sizeof(gpu::Counts));
-    queue_->finish();
-    const gpu::Counts counts = *static_cast<const gpu::Counts *>(counts_here_.host_address());
-    if (!counts.wrong)
+    wait();
+    return checked(*static_cast<const gpu::Counts *>(counts_here_.host_address()), block);
+}
+
+gpu::Counts Stream::checked(const gpu::Counts &counts, const Block &block)
+{
+    if (!counts.wrong) {
+        are_zero_ = counts.pairs == 0;
         return counts;
+    }
     const gpu::Traits &traits = functions_->traits();
     const std::string where =
         " (" + program_.gpu.kernels.name + ", of records from " + std::to_string(block.first) + " on)";
@@ -202,7 +243,7 @@ Pairs Stream::map_to_list(const Piece &piece)
     const bool is_table = traits.way == gpu::Way::table;
     std::uint64_t capacity = launch_.records ? launch_.records * traits.most_pairs : items_of(block);
     if (is_table) {
-        make_table(power_of_two(std::max(table_needed_, std::min(usual_entries, 2 * capacity))));
+        make_table(power_of_two(std::max(functions_->entries_needed(), std::min(usual_entries, 2 * capacity))));
         capacity = table_size_;
     }
     for (;;) {
@@ -216,12 +257,11 @@ Pairs Stream::map_to_list(const Piece &piece)
         }
         const gpu::Counts counts = count(block);
         if (is_table)
-            table_needed_ = std::max<std::uint64_t>(
-                table_needed_, std::min<std::uint64_t>(2 * counts.pairs, entries_grow_by * table_size_));
+            functions_->need_entries(std::min<std::uint64_t>(2 * counts.pairs, entries_grow_by * table_size_));
         if (counts.pairs <= list_room_)
             return bring_list(block, counts.pairs);
-        if (is_table && table_needed_ > table_size_) {
-            make_table(power_of_two(table_needed_));
+        if (is_table && functions_->entries_needed() > table_size_) {
+            make_table(power_of_two(functions_->entries_needed()));
             capacity = table_size_;
             continue;
         }
@@ -295,32 +335,55 @@ Pairs Stream::map_to_rows(const Piece &piece)
     start_count();
     launch_.step = gpu::Step::map;
     functions_->run(*queue_, launch_, blocks);
-    count(piece.block);
-    row_count_ = blocks;
-    return piece.alone ? collect() : pairs();
+    if (!piece.alone && !piece.last) {
+        count(piece.block);
+        row_count_ = blocks;
+        return pairs();
+    }
+    launch_.row_count = blocks;
+    start_fold();
+    wait();
+    checked(*static_cast<const gpu::Counts *>(counts_here_.host_address()), piece.block);
+    return folded();
+}
+
+/* All that comes home comes by one copy. */
+void Stream::start_fold()
+{
+    const gpu::Traits &traits = functions_->traits();
+    const device::Address flags = counts_.address() + device::align_up(sizeof(gpu::Counts));
+    launch_.keys = pointer<unsigned char>(flags);
+    launch_.values = pointer<unsigned char>(flags + device::align_up(std::size_t{traits.keys} * sizeof(unsigned int)));
+    launch_.step = gpu::Step::fold;
+    const std::size_t elements = std::size_t{traits.keys} * std::max<std::size_t>(traits.value_bytes / 4, 1),
+                      of_block = std::max(traits.threads / gpu::parts_of_fold, 1U);
+    functions_->run(*queue_, launch_, static_cast<unsigned>((elements + of_block - 1) / of_block));
+    queue_->download(counts_here_.host_address(), counts_.address(), result_bytes_);
+}
+
+Pairs Stream::folded()
+{
+    const gpu::Traits &traits = functions_->traits();
+    const char *const flags =
+        static_cast<const char *>(counts_here_.host_address()) + device::align_up(sizeof(gpu::Counts));
+    const char *const values = flags + device::align_up(std::size_t{traits.keys} * sizeof(unsigned int));
+    Pairs made = pairs();
+    for (std::uint64_t key = 0; key < traits.keys; key++) {
+        unsigned int is_there = 0;
+        std::memcpy(&is_there, flags + key * sizeof is_there, sizeof is_there);
+        if (is_there)
+            made.append({reinterpret_cast<const char *>(&key), program_.key_width},
+                        {values + key * traits.value_bytes, traits.value_bytes});
+    }
+    return made;
 }
 
 Pairs Stream::collect()
 {
-    const gpu::Traits &traits = functions_->traits();
-    const std::size_t keys = traits.keys;
     launch_.row_count = std::exchange(row_count_, 0);
-    launch_.keys = pointer<unsigned char>(keys_.of(keys * sizeof(unsigned int)));
-    launch_.values = pointer<unsigned char>(values_.of(keys * traits.value_bytes));
-    launch_.step = gpu::Step::fold;
-    const std::size_t elements = keys * std::max<std::size_t>(traits.value_bytes / 4, 1);
-    functions_->run(*queue_, launch_, static_cast<unsigned>((elements + traits.threads - 1) / traits.threads));
-    std::vector<unsigned int> flags(keys);
-    std::vector<std::byte> values(keys * traits.value_bytes);
-    bus_.download(reinterpret_cast<std::byte *>(flags.data()), reinterpret_cast<device::Address>(launch_.keys),
-                  keys * sizeof(unsigned int));
-    bus_.download(values.data(), reinterpret_cast<device::Address>(launch_.values), values.size());
-    Pairs made = pairs();
-    for (std::uint64_t key = 0; key < keys; key++)
-        if (flags[key])
-            made.append({reinterpret_cast<const char *>(&key), program_.key_width},
-                        {reinterpret_cast<const char *>(values.data()) + key * traits.value_bytes, traits.value_bytes});
-    return made;
+    start_fold();
+    queue_->finish();
+    return folded();
 }
 
 } // namespace ptsched::spmd

@@ -51,6 +51,10 @@ private:
     Pairs map_to_list(const Piece &piece);
     Pairs map_to_rows(const Piece &piece);
     Pairs map_by_host(const Piece &piece);
+    void wait();
+    device::Address results_room();
+    void start_fold();
+    Pairs folded();
     void make_table(std::uint64_t entries);
     void run_to_list(std::uint64_t capacity);
     unsigned blocks_for(std::uint64_t items) const;
@@ -58,6 +62,7 @@ private:
     unsigned rows_for(const Piece &piece) const;
     void start_count();
     gpu::Counts count(const Block &block);
+    gpu::Counts checked(const gpu::Counts &counts, const Block &block);
     Pairs bring_list(const Block &block, std::uint64_t count);
     void bring_column(Column &to, device::Address from, std::size_t count, std::size_t width);
     static void name_texts(Column &to, const Block &block, const std::vector<std::uint64_t> &words);
@@ -70,15 +75,16 @@ private:
     const device::PooledQueue queue_;
     Bus bus_;
     Room input_, parameters_, keys_, values_, rows_, flags_, entries_, entry_values_;
-    KeptInput::Copy copy_;                   /* of the piece, if it is to stay */
-    KeptInput::Found found_;                 /* where it stays already */
+    KeptInput::Place place_;                 /* of the piece, if it is to stay */
+    KeptInput::Place found_;                 /* where it stays already */
     std::vector<std::byte> last_parameters_; /* those that are on the GPU */
+    const std::size_t result_bytes_;         /* of dense keys: counts, flags and values, one behind the other */
     const device::Allocation counts_, counts_here_;
+    bool are_zero_ = false; /* the counts on the GPU */
     gpu::Launch launch_{};
     unsigned row_count_ = 0;       /* of blocks, that have pairs */
     std::uint64_t list_room_ = 0;  /* pairs */
     std::uint64_t table_size_ = 0; /* entries */
-    std::uint64_t table_needed_ = 0;
 };
 
 } // namespace ptsched::spmd

@@ -40,10 +40,24 @@ public:
     {
         give(std::move(done), [this, piece](unsigned worker) { return map(piece, worker); });
     }
-    unsigned kept() const override { return static_cast<unsigned>(tables_.size()); }
+    unsigned kept() const override
+    {
+        std::size_t pairs = 0;
+        full_.clear();
+        for (unsigned i = 0; i < tables_.size(); i++) {
+            pairs += tables_[i].size();
+            if (tables_[i].size() > 0)
+                full_.push_back(i);
+        }
+        are_few_ = pairs <= few_pairs;
+        return are_few_ ? std::min<unsigned>(static_cast<unsigned>(full_.size()), 1)
+                        : static_cast<unsigned>(full_.size());
+    }
     void collect(unsigned portion, Done done) override
     {
-        give(std::move(done), [this, portion](unsigned) { return tables_[portion].take(); });
+        if (are_few_)
+            return take_few(done);
+        give(std::move(done), [this, table = full_.at(portion)](unsigned) { return tables_[table].take(); });
     }
     void forget_pairs() override
     {
@@ -52,6 +66,25 @@ public:
     }
 
 private:
+    /* Of all tables, by the calling thread. */
+    void take_few(const Done &done)
+    {
+        Pairs pairs(program_.key_width, program_.value_width);
+        std::exception_ptr error;
+        try {
+            Table &all = tables_[full_.front()];
+            for (std::size_t i = 1; i < full_.size(); i++) {
+                const Pairs some = tables_[full_[i]].take();
+                for (std::size_t k = 0; k < some.size(); k++)
+                    all.emit(some.keys[k], some.values[k]);
+            }
+            pairs = all.take();
+        } catch (...) {
+            error = std::current_exception();
+        }
+        done(std::move(pairs), std::move(error));
+    }
+
     Pairs map(const Piece &piece, unsigned worker)
     {
         if (!program_.combines()) {
@@ -91,6 +124,8 @@ private:
     Workers &workers_;
     const std::size_t kept_;
     std::vector<Table> tables_;
+    mutable std::vector<unsigned> full_; /* that have some, when they were last asked */
+    mutable bool are_few_ = false;       /* pairs, then */
     Mutex mutex_;
     std::condition_variable changed_;
     unsigned under_way_ PTSCHED_GUARDED_BY(mutex_) = 0;

@@ -6,6 +6,7 @@
 #ifndef PTSCHED_SPMD_RUN_ENGINE_HPP
 #define PTSCHED_SPMD_RUN_ENGINE_HPP
 
+#include "libptsched/spmd/schedule/range.hpp"
 #include <ptsched/spmd/program.hpp>
 
 #include <exception>
@@ -29,7 +30,12 @@ struct Piece {
      * another address: a copy on the device is worth keeping until forget_input().
      */
     bool again = false;
+    /* Nothing of the partition is likely to follow it: pairs that are kept back had better come with it. */
+    bool last = false;
 };
+
+/* So few pairs are not worth another thread: who has them sorts and combines them. */
+constexpr std::size_t few_pairs = 4096;
 
 /*
  * Pairs in any order, keys more than once where the program does not combine them. If there is an exception, there are
@@ -56,6 +62,10 @@ public:
     virtual unsigned kept() const = 0;
     /* Gives one of them, from 0 on, each once. Does not wait. Called by one thread at a time. */
     virtual void collect(unsigned portion, Done done) = 0;
+    /* Pieces of that range will come, and come again: they had better lie together. Called before them. */
+    virtual void expect_input(const schedule::Range &) {}
+    /* Whether a piece that is all of that range would be there already. */
+    virtual bool has_input(const schedule::Range &) const { return false; }
     /* Drops copies of the input. Called when nothing is under way. */
     virtual void forget_input() {}
     /* Drops pairs that were kept back: the partition that they are of is done elsewhere. Nothing is under way. */
@@ -66,13 +76,15 @@ class Workers;
 /* One core runs a block at a time. Both outlive it. @kept: bytes of pairs that each of them keeps back. */
 std::unique_ptr<Engine> make_cpu_engine(const Program &program, Workers &workers, std::size_t kept);
 
+class KnownFunctions;
 /* Which GPUs a node uses. */
 struct GpuChoice {
     std::vector<unsigned> which = {}; /* by their numbers in the driver's order; empty: all, see host_ranks */
     /* Ranks of this host, and which of them asks: GPUs are dealt to them, or ranks to GPUs where those are fewer. */
     unsigned host_rank = 0, host_ranks = 1;
-    unsigned streams = 0; /* pieces at a time of each; 0: as the engine thinks fit */
-    bool attach = true;   /* its turns are ptsched's, where there is a scheduler */
+    unsigned streams = 0;                /* pieces at a time of each; 0: as the engine thinks fit */
+    bool attach = true;                  /* its turns are ptsched's, where there is a scheduler */
+    KnownFunctions *functions = nullptr; /* those that need not be loaded again, if it has some; outlives the engines */
 };
 
 /*

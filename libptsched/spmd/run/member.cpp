@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/spmd/run/member.hpp"
 
+#include "libptsched/spmd/gpu/functions.hpp"
 #include "libptsched/spmd/run/rank_run.hpp"
 
 #include <algorithm>
@@ -33,11 +34,20 @@ std::size_t memory_of(const Options &options, const Link &link)
     return pages / 8 / link.host_ranks() * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
+/* What rates are known of. */
+std::string key_of(const Program &program, const Devices &devices, bool kept)
+{
+    std::string key = program.name + '\0' + program.gpu.kernels.name + (kept ? "\nkept" : "\n");
+    for (const std::unique_ptr<Engine> &engine : devices.engines)
+        key += '\n' + engine->name();
+    return key;
+}
+
 } // namespace
 
 Member::Member(const Options &options, Link &link, std::shared_ptr<KnownMachine> known)
-    : options_(options), link_(link), known_(std::move(known)), memory_(memory_of(options, link)),
-      workers_(threads_of(options, link))
+    : options_(options), link_(link), known_(std::move(known)), functions_(std::make_shared<KnownFunctions>()),
+      memory_(memory_of(options, link)), workers_(threads_of(options, link))
 {
 }
 
@@ -56,9 +66,25 @@ Devices Member::devices_for(const Program &program)
     choice.host_rank = link_.host_rank();
     choice.host_ranks = link_.host_ranks();
     choice.attach = options_.attach;
+    choice.functions = functions_.get();
     for (std::unique_ptr<Engine> &engine : make_gpu_engines(program, choice))
         devices.engines.push_back(std::move(engine));
     return devices;
+}
+
+std::vector<double> Member::known_rates(const Program &program, const Devices &devices, bool kept) const
+{
+    const auto found = rates_.find(key_of(program, devices, kept));
+    return found == rates_.end() ? std::vector<double>() : found->second;
+}
+
+void Member::learn_rates(const Program &program, const Devices &devices, bool kept, const std::vector<double> &rates)
+{
+    if (rates.empty() || *std::min_element(rates.begin(), rates.end()) <= 0)
+        return;
+    const auto [known, is_new] = rates_.try_emplace(key_of(program, devices, kept), rates);
+    for (std::size_t i = 0; !is_new && i < rates.size(); i++)
+        known->second[i] = (known->second[i] + rates[i]) / 2;
 }
 
 /* What the job does not need is not measured. */

@@ -9,7 +9,9 @@
 #include <ptsched/spmd/core.hpp>
 
 #include <deque>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ptsched::spmd {
@@ -45,6 +47,13 @@ public:
 
     /* Throws Error if there is a GPU that does not do. */
     Devices devices_for(const Program &program);
+    /*
+     * Bytes per second of each of these devices, as runs of that job have shown; @kept: with input that was there.
+     * Empty if there were none, or one of the devices had no part.
+     */
+    std::vector<double> known_rates(const Program &program, const Devices &devices, bool kept) const;
+    /* What a run has shown: half of what is known is that of the last one. */
+    void learn_rates(const Program &program, const Devices &devices, bool kept, const std::vector<double> &rates);
     struct Result {
         Pairs pairs;
         Report report;
@@ -61,7 +70,9 @@ private:
     const Options options_;
     Link &link_;
     const std::shared_ptr<KnownMachine> known_;
+    const std::shared_ptr<KnownFunctions> functions_;
     const std::size_t memory_;
+    std::map<std::string, std::vector<double>> rates_; /* by jobs and devices */
     Workers workers_;
     std::uint32_t runs_ = 0;
 };

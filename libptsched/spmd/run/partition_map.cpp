@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/spmd/run/partition_map.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ptsched::spmd {
@@ -41,6 +42,9 @@ PartitionMap::~PartitionMap()
 
 void PartitionMap::start()
 {
+    for (const Mapper &mapper : mappers_)
+        if (setting_.again)
+            mapper.engine->expect_input(range_);
     Lock lock(mutex_);
     done_ = false;
     const bool ends = pump(lock);
@@ -73,7 +77,17 @@ std::uint64_t PartitionMap::progress() const
 std::vector<schedule::Home> PartitionMap::homes() const
 {
     const Guard guard(mutex_);
-    return split_.homes();
+    std::vector<schedule::Home> homes = split_.homes(), merged;
+    std::sort(homes.begin(), homes.end(), [](const auto &a, const auto &b) { return a.range.begin < b.range.begin; });
+    for (const schedule::Home &home : homes) {
+        schedule::Home *const last = merged.empty() ? nullptr : &merged.back();
+        if (last && last->who == home.who && last->range.end == home.range.begin &&
+            mappers_[home.who].engine->has_input({last->range.begin, home.range.end}))
+            last->range.end = home.range.end;
+        else
+            merged.push_back(home);
+    }
+    return merged;
 }
 
 std::vector<Run> PartitionMap::take()
@@ -102,7 +116,8 @@ bool PartitionMap::pump(Lock &lock)
     }
     do {
         again_ = false;
-        for (unsigned device = 0; device < mappers_.size(); device++) {
+        /* GPUs first: theirs takes longer to begin. */
+        for (unsigned device = static_cast<unsigned>(mappers_.size()); device-- > 0;) {
             while (const std::optional<Given> given = next(device)) {
                 const Unlocked unlocked(lock, mutex_);
                 give(*given);
@@ -137,9 +152,10 @@ std::optional<PartitionMap::Given> PartitionMap::next(unsigned device)
             return std::nullopt;
     }
     const double now = setting_.watch.now();
-    Given given{device, *lane.free.begin(), lane.block, lane.cells.front(), now};
+    Given given{device, *lane.free.begin(), lane.block, lane.cells.front(), now, false};
     lane.free.erase(lane.free.begin());
     lane.cells.pop_front();
+    given.last = lane.cells.empty() && !split_.has_more_for(device);
     if (lane.under_way++ == 0)
         lane.busy_since = now;
     return given;
@@ -187,6 +203,7 @@ void PartitionMap::fetch_and_start(const Given &given)
         Piece piece;
         piece.alone = setting_.work.ordered;
         piece.again = setting_.again;
+        piece.last = given.last;
         piece.block.data = fetched.data;
         piece.block.bytes = given.range.size();
         piece.block.offset = given.range.begin;
@@ -207,7 +224,12 @@ void PartitionMap::fetch_and_start(const Given &given)
         end_piece(given, std::move(wrong));
 }
 
-/* A GPU's thread has better things to do than to sort. */
+/* A GPU's thread has better things to do than to sort many. */
+bool PartitionMap::is_worth_a_worker(unsigned device, const Pairs &pairs) const
+{
+    return mappers_[device].engine->is_gpu() && pairs.size() > few_pairs;
+}
+
 void PartitionMap::mapped(const Given &given, const std::shared_ptr<const void> &keeper, Pairs &&pairs,
                           std::exception_ptr error)
 {
@@ -223,7 +245,7 @@ void PartitionMap::mapped(const Given &given, const std::shared_ptr<const void> 
         }
         end_piece(given, std::move(wrong));
     };
-    if (!mappers_[given.device].engine->is_gpu())
+    if (!is_worth_a_worker(given.device, pairs))
         return settle_them(std::move(pairs));
     setting_.workers.give(
         [all = std::make_shared<Pairs>(std::move(pairs)), settle_them](unsigned) { settle_them(std::move(*all)); });
@@ -283,10 +305,9 @@ void PartitionMap::collect()
     for (std::size_t i = 0; i < mappers_.size() && !wanted; i++)
         mappers_[i].engine->forget_pairs();
     for (const auto &[device, portion] : portions) {
-        const bool is_gpu = mappers_[device].engine->is_gpu();
         const Guard guard(starting_[device]);
-        mappers_[device].engine->collect(portion, [this, is_gpu](Pairs &&pairs, std::exception_ptr error) {
-            if (!is_gpu)
+        mappers_[device].engine->collect(portion, [this, device = device](Pairs &&pairs, std::exception_ptr error) {
+            if (!is_worth_a_worker(device, pairs))
                 return collected(std::move(pairs), std::move(error));
             setting_.workers.give([this, all = std::make_shared<Pairs>(std::move(pairs)), error = std::move(error)](
                                       unsigned) mutable { collected(std::move(*all), std::move(error)); });
@@ -318,19 +339,29 @@ void PartitionMap::part_ended(std::exception_ptr error)
     merge();
 }
 
+/* The last of the buckets is the end of this. */
 void PartitionMap::merge()
 {
+    bool are_few;
+    const std::uint32_t buckets = setting_.buckets;
     {
         const Guard guard(mutex_);
-        parts_ = error_ || stops_ ? 0 : setting_.buckets;
-        if (parts_ > 0) {
-            for (std::uint32_t i = 0; i < setting_.buckets; i++)
+        parts_ = error_ || stops_ ? 0 : buckets;
+        are_few = pairs_ <= few_pairs;
+        if (parts_ > 0 && !are_few) {
+            for (std::uint32_t i = 0; i < buckets; i++)
                 setting_.workers.give([this, i](unsigned) { merge_bucket(i); });
             return;
         }
-        runs_.clear();
+        if (parts_ == 0) {
+            runs_.clear();
+            are_few = false;
+        }
     }
-    end();
+    if (!are_few)
+        return end();
+    for (std::uint32_t i = 0; i < buckets; i++)
+        merge_bucket(i);
 }
 
 void PartitionMap::merge_bucket(std::uint32_t bucket)

@@ -85,6 +85,7 @@ private:
         std::uint64_t block;
         schedule::Range range;
         double begin;
+        bool last; /* see Piece */
     };
 
     bool pump(Lock &lock) PTSCHED_REQUIRES(mutex_);
@@ -100,6 +101,7 @@ private:
     void part_ended(std::exception_ptr error);
     void merge();
     void merge_bucket(std::uint32_t bucket);
+    bool is_worth_a_worker(unsigned device, const Pairs &pairs) const;
     void end();
     /* Of what is kept a thread has nothing left: who takes it may be the last that has it. */
     void keep_error(std::exception_ptr &&error) PTSCHED_REQUIRES(mutex_);

@@ -21,6 +21,10 @@ constexpr double cores_of_a_gpu = 32;
 constexpr std::uint64_t memory_for_blocks = 4, memory_to_keep = 2;
 /* Input stays where it is as long as no device's part is to be another one by more than that. */
 constexpr double worth_moving = 0.05;
+/* Where only the difference is to be moved: as long as a run is not longer by more than that. */
+constexpr double worth_a_difference = 0.02, nearly_the_same = 0.001;
+/* Blocks of a core's part, so that one that is late has less of it. */
+constexpr std::uint64_t per_core_resident = 2;
 
 std::uint64_t block_of(const Work &work, const Engine &engine, std::uint64_t partition)
 {
@@ -71,11 +75,11 @@ double cpu_share(const Plan &plan)
     return plan.mappers.front().engine->is_gpu() ? 0 : plan.mappers.front().part.share;
 }
 
-/* What the model is asked about a rank. */
+/* What the model is asked about a rank. Blocks are under way several at a time, so that copies hide each other. */
 struct Question {
     model::Machine machine;
     model::Intensity intensity;
-    model::Conditions conditions = {};
+    model::Conditions conditions = {.path = model::Path::streamed};
     std::size_t first_gpu = 0; /* of the mappers */
 };
 
@@ -112,6 +116,18 @@ bool has_room(const model::Machine &machine, const model::Share &share, std::uin
             return false;
     }
     return true;
+}
+
+bool are_known(const std::vector<double> &rates)
+{
+    return !rates.empty() && *std::min_element(rates.begin(), rates.end()) > 0;
+}
+
+/* What runs have shown is what the model has equations for, and all that it does not know of. */
+model::Share share_of_runs(const std::vector<double> &rates, std::size_t first_gpu)
+{
+    const auto gpus = rates.begin() + static_cast<std::ptrdiff_t>(first_gpu);
+    return model::share_of_rates(first_gpu > 0 ? rates.front() : 0, {gpus, rates.end()});
 }
 
 /* By equations (5) to (8). */
@@ -187,7 +203,7 @@ Plan plan_of(const Work &work, const Devices &devices, std::uint64_t partition)
 /* Those of an earlier run, if each device has one. */
 void take_rates(Plan &plan, const std::vector<double> &rates)
 {
-    if (rates.empty() || *std::min_element(rates.begin(), rates.end()) <= 0)
+    if (!are_known(rates))
         return;
     for (std::size_t i = 0; i < plan.mappers.size(); i++)
         plan.mappers[i].part.rate = rates[i];
@@ -216,7 +232,8 @@ bool ask_model(Plan &plan, const Work &work, const Devices &devices, const Known
     try {
         Plan asking = plan;
         Question asked = question_of(plan, *intensity, known);
-        const model::Share share = ask_for_share(asked, known, work.input.bytes() / ranks);
+        const model::Share model = ask_for_share(asked, known, work.input.bytes() / ranks);
+        const model::Share share = are_known(devices.rates) ? share_of_runs(devices.rates, asked.first_gpu) : model;
         take_share(asking, share, asked.first_gpu);
         split(asking, work, devices);
         take_blocks(asking, work, asked, share, partition);
@@ -229,6 +246,18 @@ bool ask_model(Plan &plan, const Work &work, const Devices &devices, const Known
     }
 }
 
+/* The part of each device in the last run. */
+std::vector<double> parts_in(const std::vector<schedule::Home> &homes, std::size_t devices)
+{
+    std::vector<double> parts(devices, 0.0);
+    for (const schedule::Home &home : homes)
+        parts.at(home.who) += static_cast<double>(home.range.size());
+    const double all = std::max(sum(parts), 1.0);
+    for (double &part : parts)
+        part /= all;
+    return parts;
+}
+
 /* Where a static split is by rates, these may say by now that parts are to be others than they were. */
 bool stays(const Plan &plan, bool by_rates, const std::vector<schedule::Home> &homes)
 {
@@ -236,14 +265,67 @@ bool stays(const Plan &plan, bool by_rates, const std::vector<schedule::Home> &h
         return false;
     if (!by_rates)
         return true;
-    std::vector<double> had(plan.mappers.size(), 0.0);
-    for (const schedule::Home &home : homes)
-        had.at(home.who) += static_cast<double>(home.range.size());
-    const double all = std::max(sum(had), 1.0);
+    const std::vector<double> had = parts_in(homes, plan.mappers.size());
     for (std::size_t i = 0; i < had.size(); i++)
-        if (std::abs(had[i] / all - plan.mappers[i].part.share) > worth_moving)
+        if (std::abs(had[i] - plan.mappers[i].part.share) > worth_moving)
             return false;
     return true;
+}
+
+/* How much longer the slowest device takes with such parts than all would with the best. */
+double lateness(const std::vector<double> &parts, const std::vector<double> &rates)
+{
+    double longest = 0;
+    for (std::size_t i = 0; i < parts.size(); i++)
+        longest = std::max(longest, parts[i] / rates[i]);
+    return longest * sum(rates) - 1;
+}
+
+/* The parts that the devices of a kept job are to have, of those that they had: none if these stay. */
+std::optional<std::vector<double>> new_parts(const Plan &plan, const Work &work, const Devices &devices, bool is_models)
+{
+    const Static *const fixed = std::get_if<Static>(&work.split);
+    if (fixed && fixed->p)
+        return {};
+    const std::vector<double> had = parts_in(devices.homes, plan.mappers.size());
+    const bool known = are_known(devices.rates);
+    if (known ? lateness(had, devices.rates) <= worth_a_difference : !is_models)
+        return {};
+    std::vector<double> parts;
+    double others = 0;
+    for (std::size_t i = 0; i < had.size(); i++) {
+        parts.push_back(known ? devices.rates[i] / sum(devices.rates) : plan.mappers[i].part.share);
+        others += std::abs(parts[i] - had[i]);
+    }
+    return others > nearly_the_same ? std::optional(parts) : std::nullopt;
+}
+
+/* Of a kept job whose input lies where devices want it: who has how much of it, by what the last runs have shown. */
+void stay_resident(Plan &plan, const Work &work, const Devices &devices, bool is_models)
+{
+    const auto moved = new_parts(plan, work, devices, is_models);
+    const std::vector<double> parts = moved ? *moved : parts_in(devices.homes, plan.mappers.size());
+    unsigned gpus = 0;
+    for (std::size_t i = 0; i < parts.size(); i++) {
+        schedule::SplitDevice &part = plan.mappers[i].part;
+        part.share = parts[i];
+        if (plan.mappers[i].engine->is_gpu()) {
+            gpus++;
+            part.bytes = part.most;
+        }
+    }
+    if (schedule::SplitDevice &part = plan.mappers.front().part; !plan.mappers.front().engine->is_gpu()) {
+        part.at_once = std::max(part.at_once, gpus + 1) - gpus; /* who waits for a GPU has a core meanwhile */
+        const double bytes = part.share * static_cast<double>(work.input.bytes());
+        part.bytes = std::max<std::uint64_t>(static_cast<std::uint64_t>(bytes) / (per_core_resident * part.at_once), 1);
+        part.least = part.bytes;
+    }
+    if (plan.model_p)
+        plan.model_p = cpu_share(plan);
+    plan.probes = false;
+    plan.dynamic = std::holds_alternative<Dynamic>(work.split);
+    plan.moves = moved.has_value();
+    plan.is_resident = plan.stays = true;
 }
 
 } // namespace
@@ -257,11 +339,44 @@ std::uint64_t grid_of(const Work &work)
     return std::clamp(work.input.bytes() / 512, least_block, most_block);
 }
 
+bool gpus_have_theirs(const Devices &devices)
+{
+    bool has_gpu = false;
+    for (const schedule::Home &home : devices.homes) {
+        const Engine &engine = *devices.engines.at(home.who);
+        has_gpu = has_gpu || engine.is_gpu();
+        if (engine.is_gpu() && !engine.has_input(home.range))
+            return false;
+    }
+    return has_gpu;
+}
+
 std::uint64_t partitions_of(const Work &work, unsigned ranks)
 {
     if (work.partitions > 0)
         return work.partitions;
     return ranks > 1 ? 2 * ranks : 1;
+}
+
+std::vector<schedule::Home> homes_by_shares(const Plan &plan, const schedule::Range &range,
+                                            const schedule::Border &border)
+{
+    std::vector<schedule::Home> homes;
+    double before = 0;
+    std::uint64_t at = range.begin;
+    for (unsigned i = 0; i < plan.mappers.size(); i++) {
+        const schedule::SplitDevice &part = plan.mappers[i].part;
+        before += part.share;
+        const auto bytes = static_cast<std::uint64_t>(std::llround(before * static_cast<double>(range.size())));
+        const bool is_last = i + 1 == plan.mappers.size() || before >= 1;
+        const std::uint64_t end = is_last ? range.end : std::clamp(border(range.begin + bytes), at, range.end);
+        while (at < end) {
+            const std::uint64_t next = end - at > part.bytes ? std::min(end, border(at + part.bytes)) : end;
+            homes.push_back({i, {at, next}});
+            at = next;
+        }
+    }
+    return homes;
 }
 
 void share_by_rates(Plan &plan, const std::vector<double> &rates)
@@ -298,7 +413,15 @@ Plan make_plan(const Work &work, const Devices &devices, const Known &known, std
         take_rates(plan, devices.rates);
         split(plan, work, devices);
     }
-    plan.stays = known.again && stays(plan, !is_models && plan.model_p, devices.homes);
+    if (!known.again)
+        return plan;
+    if (!work.ordered && gpus_have_theirs(devices))
+        stay_resident(plan, work, devices, is_models);
+    else
+        plan.stays = stays(plan, !is_models && plan.model_p, devices.homes);
+    /* What devices have in the first run, they are to have in others. */
+    if (devices.homes.empty() && are_known(devices.rates) && !work.ordered && plan.dynamic)
+        share_by_rates(plan, devices.rates);
     return plan;
 }
 

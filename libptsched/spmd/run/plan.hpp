@@ -21,12 +21,20 @@ struct Plan {
     std::optional<double> model_p; /* what the model says, or measured rates, if a static split is by these */
     /* A kept job's blocks go where they were in its last run. */
     bool stays = false;
+    /*
+     * Of these, GPUs have what was theirs in one piece each: parts are what they are to be, as mappers have it, and
+     * what a GPU has not yet comes to it. Moves: they are others than in the last run.
+     */
+    bool is_resident = false, moves = false;
     /* A static split needs rates that nobody has measured: the first part of the input is to show them. */
     bool probes = false;
 };
 
 /* Of an ordered job: where blocks end, whoever has them. It depends on the job and its input alone. */
 std::uint64_t grid_of(const Work &work);
+
+/* Of a kept job's last run, each GPU has what was its part, in one piece for each partition. */
+bool gpus_have_theirs(const Devices &devices);
 
 /* As many as the job says, else what makes ranks ready at the same time: one that is alone has nobody to wait for. */
 std::uint64_t partitions_of(const Work &work, unsigned ranks);
@@ -37,6 +45,13 @@ std::uint64_t partitions_of(const Work &work, unsigned ranks);
  * the job, or if a static split has a share that nobody can have.
  */
 Plan make_plan(const Work &work, const Devices &devices, const Known &known, std::uint64_t partition, unsigned ranks);
+
+/*
+ * The parts of a range of the input that are the devices', as their shares say, in their order: a core's are of the
+ * size of its blocks, a GPU has one.
+ */
+std::vector<schedule::Home> homes_by_shares(const Plan &plan, const schedule::Range &range,
+                                            const schedule::Border &border);
 
 /* A static split by what was measured: bytes per second of each device. */
 void share_by_rates(Plan &plan, const std::vector<double> &rates);

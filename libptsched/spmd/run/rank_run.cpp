@@ -57,6 +57,7 @@ Member::Result RankRun::run()
         keep_homes();
     if (plan_.probes)
         share_by_rates(plan_, devices_.rates);
+    learn();
     Report report = chief_ ? chief_->report() : Report{};
     if (!chief_) {
         report.job = work_.program.name;
@@ -110,9 +111,11 @@ void RankRun::loop()
 void RankRun::say_hello()
 {
     const std::uint64_t partitions = partitions_of(work_, link_.ranks());
+    if (devices_.rates.empty())
+        devices_.rates = member_.known_rates(work_.program, devices_, known_.again);
     plan_ = make_plan(work_, devices_, known_, work_.input.bytes() / partitions, link_.ranks());
     /* A run that moves input is slower than those after it. */
-    measures_ = !known_.again || plan_.stays || devices_.rates.empty();
+    measures_ = !known_.again || (plan_.stays && !plan_.moves) || devices_.rates.empty();
     for (const std::unique_ptr<Engine> &engine : devices_.engines)
         if (known_.again && !plan_.stays)
             engine->forget_input();
@@ -155,19 +158,23 @@ void RankRun::run_events()
     }
 }
 
-/* By a worker; what it throws, the rank's thread does. */
+/* What it throws, the rank's thread does. */
+void RankRun::do_now(const std::function<void()> &function)
+{
+    std::exception_ptr error;
+    try {
+        function();
+    } catch (...) {
+        error = std::current_exception();
+    }
+    if (error)
+        post([error = std::move(error)] { std::rethrow_exception(error); });
+}
+
+/* By a worker. */
 void RankRun::give(std::function<void()> function)
 {
-    tasks_.give([this, function = std::move(function)] {
-        std::exception_ptr error;
-        try {
-            function();
-        } catch (...) {
-            error = std::current_exception();
-        }
-        if (error)
-            post([error = std::move(error)] { std::rethrow_exception(error); });
-    });
+    tasks_.give([this, function = std::move(function)] { do_now(function); });
 }
 
 /* Rank 0 says that all ranks may go on to the next run; those that have need not wait for others. */
@@ -304,6 +311,9 @@ void RankRun::give_up(std::uint64_t id)
 /* Without any, a static split has its shares. */
 std::vector<schedule::Home> RankRun::homes_in(const schedule::Range &range) const
 {
+    if (plan_.is_resident)
+        return homes_by_shares(plan_, range,
+                               [source = work_.input.source()](std::uint64_t at) { return source->border(at); });
     std::vector<schedule::Home> homes;
     for (const schedule::Home &home : devices_.homes)
         if (plan_.stays && home.range.begin < range.end && range.begin < home.range.end)
@@ -334,6 +344,19 @@ void RankRun::count(const PartitionMap &map)
     devices_.rates.clear();
     for (const Report::Device &device : report_.devices)
         devices_.rates.push_back(device.rate());
+}
+
+/* For runs to come of such a job; of a kept one, only runs whose input was there. */
+void RankRun::learn()
+{
+    /* Before its input was where it is to be, rates are the bus's. */
+    if (known_.again && !plan_.stays && gpus_have_theirs(devices_))
+        devices_.rates = member_.known_rates(work_.program, devices_, true);
+    if (!measures_ || (known_.again && !plan_.stays))
+        return;
+    member_.learn_rates(work_.program, devices_, known_.again, devices_.rates);
+    if (known_.again)
+        devices_.rates = member_.known_rates(work_.program, devices_, true);
 }
 
 /* Rank 0 knows whether somebody else was first. */

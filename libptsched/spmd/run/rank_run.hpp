@@ -75,6 +75,8 @@ private:
     void post(std::function<void()> event);
     void run_events();
     void give(std::function<void()> function);
+    void do_now(const std::function<void()> &function);
+    void learn();
     void fail(const std::string &why);
     void send(unsigned to, const Head &head, std::string_view bytes = {});
     std::string path() const;

@@ -98,9 +98,16 @@ void RankRun::start_reduce()
     timeline_.add("stages", 0, "map", 0, report_.map, work_.input.bytes());
     timeline_.add("stages", 0, "shuffle", report_.map, report_.shuffle, report_.sent);
     reducing_ = incoming_.size();
+    std::uint64_t pairs = 0;
+    for (const auto &[bucket, runs] : incoming_)
+        for (const Run &run : runs)
+            pairs += run.size();
+    /* What the program does with all values of a key may take longer. */
+    const bool is_short = pairs <= few_pairs && !work_.program.reduce;
     for (auto &[bucket, runs] : incoming_) {
         auto shared = std::make_shared<std::vector<Run>>(std::move(runs));
-        give([this, shared, bucket = bucket] { reduce_bucket(bucket, std::move(*shared)); });
+        const auto work = [this, shared, bucket = bucket] { reduce_bucket(bucket, std::move(*shared)); };
+        is_short ? do_now(work) : give(work);
     }
     incoming_.clear();
     if (reducing_ == 0)
@@ -190,13 +197,17 @@ void RankRun::make_whole()
     if (work_.output.where == Output::Where::each)
         return chief_->finish(nullptr);
     auto runs = std::make_shared<std::vector<Run>>();
+    std::uint64_t pairs = 0;
     for (auto *results : {&results_, &come})
-        for (auto &[bucket, run] : *results)
+        for (auto &[bucket, run] : *results) {
+            pairs += run.size();
             runs->push_back(std::move(run));
-    give([this, runs] {
+        }
+    const auto work = [this, runs] {
         make_output(std::move(*runs));
         post([this] { chief_->finish(work_.output.where == Output::Where::everywhere ? &pairs_ : nullptr); });
-    });
+    };
+    work_.output.path.empty() && pairs <= few_pairs ? do_now(work) : give(work);
 }
 
 void RankRun::finish()

@@ -69,6 +69,11 @@ public:
 
     bool finished() const { return !pool_.bytes() && under_way_.empty(); }
     std::uint64_t waiting_bytes() const { return pool_.bytes(); }
+    /* But for what it may take over from others. */
+    bool has_more_for(unsigned device) const
+    {
+        return pool_.bytes_of(device) > 0 || pool_.bytes_of(Pool::everybody) > 0;
+    }
     std::uint64_t done_bytes(unsigned device) const { return devices_.at(device).done_bytes; }
     /* Bytes per second as measured so far; what SplitDevice says before the first block is done. */
     double rate(unsigned device) const;

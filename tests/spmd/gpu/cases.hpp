@@ -21,6 +21,7 @@ namespace spmd = ptsched::spmd;
 std::vector<tap::Case> device_function_cases();
 std::vector<tap::Case> host_function_cases();
 std::vector<tap::Case> engine_cases();
+std::vector<tap::Case> kept_input_cases();
 std::vector<tap::Case> kept_job_cases();
 
 /* For a process of its own, whose first argument is that. */

@@ -17,7 +17,8 @@ namespace model = ptsched::spmd::model;
 namespace {
 
 constexpr std::uint64_t partition = 1 << 30;
-constexpr model::Conditions resident{.input = model::Where::gpu};
+constexpr model::Conditions streamed{.path = model::Path::streamed},
+    resident{.input = model::Where::gpu, .path = model::Path::streamed};
 
 /* A rank of two cores and a GPU that has two streams, and what its plans are made of. */
 struct Setup {
@@ -34,7 +35,7 @@ struct Setup {
         known.is_given = true;
     }
     spmd::Plan plan() const { return spmd::make_plan(work, devices, known, partition, 1); }
-    model::Blocks blocks(const model::Conditions &conditions = {}, const model::BlockOptions &options = {}) const
+    model::Blocks blocks(const model::Conditions &conditions = streamed, const model::BlockOptions &options = {}) const
     {
         return model::blocks(*known.machine, both, conditions, model::share(*known.machine, both, conditions),
                              partition, options);
@@ -78,7 +79,7 @@ void blocks_reach_the_peak()
     Setup setup(120);
     setup.work.intensity_of = [](double bytes) { return std::sqrt(bytes) / 100; };
     const auto gpu = setup.plan().mappers.at(1).part;
-    const model::Blocks sizes = setup.blocks({}, {.intensity_of = setup.work.intensity_of});
+    const model::Blocks sizes = setup.blocks(streamed, {.intensity_of = setup.work.intensity_of});
     CHECK(sizes.gpus[0].min_block.has_value());
     CHECK(static_cast<double>(gpu.bytes) >= *sizes.gpus[0].min_block - 1);
     CHECK_EQ(gpu.bytes, sizes.gpus[0].bytes);
@@ -125,6 +126,38 @@ void rates_of_an_earlier_run()
     CHECK(setup.plan().rate <= 0);
 }
 
+/* (12): they are what the model says, then. */
+void rates_are_better_than_the_model()
+{
+    Setup setup(1);
+    setup.work.split = spmd::Static{};
+    const spmd::Plan by_model = setup.plan();
+    setup.devices.rates = {1e9, 3e9};
+    const spmd::Plan plan = setup.plan();
+    CHECK(std::abs(plan.model_p.value_or(-1) - 0.25) < 1e-12);
+    CHECK(std::abs(plan.mappers.at(1).part.share - 0.75) < 1e-12);
+    CHECK(std::abs(by_model.model_p.value_or(0.25) - 0.25) > 0.01);
+    /* A part that is said is kept to. */
+    setup.work.split = spmd::Static{0.5};
+    CHECK(std::abs(setup.plan().mappers.at(0).part.share - 0.5) < 1e-12);
+}
+
+/* Those of a job are of the same devices, and each run counts for a half. */
+void rates_are_learnt()
+{
+    Setup setup(1);
+    const auto known = [&](bool kept) { return setup.member.known_rates(setup.work.program, setup.devices, kept); };
+    setup.member.learn_rates(setup.work.program, setup.devices, false, {4e9, 0});
+    CHECK(known(false).empty());
+    setup.member.learn_rates(setup.work.program, setup.devices, false, {4e9, 8e9});
+    setup.member.learn_rates(setup.work.program, setup.devices, false, {2e9, 16e9});
+    CHECK(known(true).empty());
+    CHECK_EQ(known(false).size(), 2U);
+    CHECK(std::abs(known(false).at(0) - 3e9) < 1 && std::abs(known(false).at(1) - 12e9) < 1);
+    setup.devices.engines.pop_back();
+    CHECK(known(false).empty());
+}
+
 /* The GPUs of a kept job have their input, if it has room. */
 void input_that_stays()
 {
@@ -138,7 +171,8 @@ void input_that_stays()
     CHECK(setup.plan().stays);
     Setup tight(1, 1000);
     tight.known.again = true;
-    CHECK(std::abs(tight.plan().model_p.value_or(-1) - model::share(*setup.known.machine, setup.both).cpu) < 1e-12);
+    const double p_of_bus = model::share(*setup.known.machine, setup.both, streamed).cpu;
+    CHECK(std::abs(tight.plan().model_p.value_or(-1) - p_of_bus) < 1e-12);
 }
 
 /* Without a model it moves if a device is to have another part by now. */
@@ -251,6 +285,8 @@ std::vector<tap::Case> test::plan_cases()
         {"rates of an earlier run", rates_of_an_earlier_run},
         {"a kept job's input stays", input_that_stays},
         {"a kept job's input moves", input_that_moves},
+        {"rates of runs are better than the model", rates_are_better_than_the_model},
+        {"rates are learnt", rates_are_learnt},
         {"partitions go where they were", partitions_go_where_they_were},
         {"rates of ranks have one unit", rates_have_one_unit},
     };

@@ -5,7 +5,9 @@
 
 namespace ptsched::spmd::gpu {
 
-constexpr unsigned int version = 1;
+constexpr unsigned int version = 2;
+/* Threads that add up rows for each element: each every so many of them. */
+constexpr unsigned int parts_of_fold = 8;
 
 /* One kernel does all of them, one at a launch. */
 enum class Step : unsigned int {

@@ -267,32 +267,55 @@ private:
     Element *const near_;
 };
 
-/* A thread for each element of the values, and for each key: in the order of rows. */
+/*
+ * Of each element of the values, and for each key: some threads go through rows, each of which has every so many of
+ * them, in their order; then what they have comes together, in theirs.
+ */
 template <typename F> __device__ void fold_rows(const Launch &launch)
 {
     using E = Elements<F>;
     using Combine = typename E::Combine;
-    constexpr unsigned int elements = F::keys * E::count, at_once = 8; /* loads that wait for no other */
-    const unsigned int at = blockIdx.x * blockDim.x + threadIdx.x;
-    const auto *const rows = reinterpret_cast<const typename E::Element *>(launch.rows);
-    if (at < elements) {
-        typename E::Element some[at_once];
-        for (unsigned int i = 0; i < at_once; i++)
-            some[i] = Combine::identity();
-        for (unsigned int row = 0; row < launch.row_count; row += at_once)
-            for (unsigned int i = 0; i < at_once; i++)
-                if (row + i < launch.row_count)
-                    some[i] = Combine::combine(some[i], rows[static_cast<unsigned long long>(row + i) * elements + at]);
-        for (unsigned int i = 1; i < at_once; i++)
-            some[0] = Combine::combine(some[0], some[i]);
-        reinterpret_cast<typename E::Element *>(launch.values)[at] = some[0];
-    }
-    if (at < F::keys) {
+    using Element = typename E::Element;
+    constexpr unsigned int elements = F::keys * E::count, threads = threads_of_block<F>();
+    constexpr unsigned int of_block = threads < parts_of_fold ? 1 : threads / parts_of_fold;
+    constexpr unsigned int at_once = 4; /* loads that wait for no other */
+    __shared__ Element values[parts_of_fold * of_block];
+    __shared__ unsigned int flags[parts_of_fold * of_block];
+    for (unsigned int i = threadIdx.x; i < parts_of_fold * of_block; i += blockDim.x) {
+        const unsigned int at = blockIdx.x * of_block + i % of_block, part = i / of_block;
+        Element own = Combine::identity();
         unsigned int any = 0;
-        for (unsigned int row = 0; row < launch.row_count; row++)
-            any |= launch.row_flags[static_cast<unsigned long long>(row) * F::keys + at];
-        reinterpret_cast<unsigned int *>(launch.keys)[at] = any;
+        for (unsigned int row = part; at < elements && row < launch.row_count; row += at_once * parts_of_fold) {
+            Element some[at_once];
+            for (unsigned int k = 0; k < at_once; k++) {
+                const unsigned int from = row + k * parts_of_fold;
+                const bool is_row = from < launch.row_count;
+                some[k] = is_row ? reinterpret_cast<const Element *>(
+                                       launch.rows)[static_cast<unsigned long long>(from) * elements + at]
+                                 : Combine::identity();
+                if (is_row && at < F::keys)
+                    any |= launch.row_flags[static_cast<unsigned long long>(from) * F::keys + at];
+            }
+            for (unsigned int k = 0; k < at_once; k++)
+                if (row + k * parts_of_fold < launch.row_count)
+                    own = Combine::combine(own, some[k]);
+        }
+        values[i] = own;
+        flags[i] = any;
     }
+    __syncthreads();
+    const unsigned int at = blockIdx.x * of_block + threadIdx.x;
+    if (threadIdx.x >= of_block || at >= elements)
+        return;
+    Element sum = values[threadIdx.x];
+    unsigned int any = flags[threadIdx.x];
+    for (unsigned int part = 1; part < parts_of_fold; part++) {
+        sum = Combine::combine(sum, values[part * of_block + threadIdx.x]);
+        any |= flags[part * of_block + threadIdx.x];
+    }
+    reinterpret_cast<Element *>(launch.values)[at] = sum;
+    if (at < F::keys)
+        reinterpret_cast<unsigned int *>(launch.keys)[at] = any;
 }
 
 /* Entries of keys' words, or of none, and their values' elements. */
