@@ -18,5 +18,17 @@ $(B)/tests/encfs-gpu: $(ENCFS_GPU_OBJS) $(sort $(PTASK_OBJS) $(DEVICE_OBJS)) $(B
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -lcrypto -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
 
-TESTS       += $(B)/tests/encfs $(B)/tests/encfs-gpu tests/encfs/mounted_test
-TESTS_NOSAN += tests/encfs/mounted_test
+# Whose requests they are, under the broker; in the VM, under the module.
+$(B)/tests/encfs-requesters: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/encfs/requesters/*.cpp)) \
+		$(B)/lib/libptsched.so \
+		| $(B)/bin/ptcryptfs $(B)/tests/ptask-attach-client $(addprefix $(B)/bin/,ptschedd ptsched) $(PRELOAD_SO) \
+		$(addprefix $(B)/vgpu/,vgpud libcuda.so inversion-client kernels.so ptx/ptcryptfs_xts.so)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptsched -Wl,-rpath,'$$ORIGIN/../lib'
+
+VM_FILES += $(B)/tests/encfs-requesters:/vm/tests/encfs-requesters-module $(B)/bin/ptcryptfs:/vm/bin/ \
+	$(B)/vgpu/ptx/ptcryptfs_xts.so:/usr/lib/ptx/
+VM_TESTS += /vm/tests/encfs-requesters-module
+
+TESTS       += $(addprefix $(B)/tests/,encfs encfs-gpu encfs-requesters) tests/encfs/mounted_test
+TESTS_NOSAN += $(B)/tests/encfs-requesters tests/encfs/mounted_test

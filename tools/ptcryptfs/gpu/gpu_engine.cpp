@@ -2,12 +2,11 @@
 #include "tools/ptcryptfs/gpu/gpu_engine.hpp"
 
 #include "libptsched/base/lock.hpp"
-#include "libptsched/base/pidfd.hpp"
-#include "tools/ptcryptfs/gpu/kernel_image.hpp"
+#include "tools/ptcryptfs/gpu/lane.hpp"
 #include "tools/ptcryptfs/gpu/schedules.hpp"
 #include <ptsched/device/allocation.hpp>
-#include <ptsched/ptask/graph.hpp>
 
+#include <algorithm>
 #include <openssl/crypto.h>
 #include <vector>
 
@@ -16,73 +15,14 @@ namespace ptcryptfs {
 namespace {
 
 using ptsched::device::Allocation;
-using ptsched::device::Datablock;
-using ptsched::device::DatablockPtr;
-namespace ptask = ptsched::ptask;
 
-/* 16 bytes, of which a thread has one. */
-struct alignas(16) Block {
-    std::byte bytes[16];
-};
-constexpr std::size_t most_sectors = std::size_t{1} << 20;
+/* Of so many no more are made for requesters that come, as long as any is free. */
+constexpr std::size_t many_lanes = 32;
 
-/* Whose request it is: a process that cannot be mistaken for another one. */
-class Requester {
-public:
-    /* Whether it has become another one; -1 is this process. */
-    bool become(pid_t process)
-    {
-        if (process == process_ && (!pidfd_ || !ptsched::has_exited(pidfd_.get())))
-            return false;
-        pidfd_.reset(process ? static_cast<int>(syscall(SYS_pidfd_open, process, 0)) : -1);
-        process_ = pidfd_ ? process : 0;
-        return true;
-    }
-    int pidfd() const { return pidfd_.get(); }
-
-private:
-    pid_t process_ = 0;
-    ptsched::UniqueFd pidfd_;
-};
-
-/* One request at a time. */
-class Lane {
-public:
-    Lane()
-        : graph_({.attach = ptask::Attach::if_possible}),
-          task_(graph_.cuda_image(
-              "xts", ptask::image_of(kernel_image(), "ptcryptfs_xts"),
-              {ptask::inout("data", ptask::Template::variable<Block>(most_sectors * sector_bytes / 16)),
-               ptask::by_value(ptask::in("request", ptask::Template::of<aes::Request>(1)))})),
-          data_(graph_.input(task_["data"])), request_(graph_.input(task_["request"])),
-          result_(graph_.output(task_["data"]))
-    {
-        graph_.run();
-    }
-
-    void run(const aes::Request &request, Bytes sectors)
-    {
-        if (requester_.become(served_process))
-            graph_.work_for(requester_.pidfd());
-        DatablockPtr result;
-        try {
-            /* The caller's memory, which is there as long as this call, and as its lane if that fails. */
-            data_.push(Datablock::over(sectors.data(), sectors.size(), {std::shared_ptr<void>(), sectors.data()}));
-            request_.push_value(request);
-            result = result_.pull();
-            result->wait();
-        } catch (const std::exception &error) {
-            throw NotDone(error.what());
-        }
-        result->read_into(sectors.data());
-    }
-
-private:
-    ptask::Graph graph_;
-    ptask::Task &task_;
-    ptask::Input &data_, &request_;
-    ptask::Output &result_;
-    Requester requester_;
+/* It has a key. */
+struct Wiped {
+    aes::Request request;
+    ~Wiped() { OPENSSL_cleanse(&request, sizeof request); }
 };
 
 class GpuEngine final : public Engine {
@@ -101,25 +41,41 @@ public:
 private:
     void run(const Secret &key, std::uint64_t first, Bytes sectors, bool decrypts)
     {
-        aes::Request request{aes::make_schedules(key.bytes(), decrypts), first, decrypts};
-        std::unique_ptr<Lane> lane = take();
-        /* One that has failed is not used again. */
-        lane->run(request, sectors);
-        give_back(std::move(lane));
-        OPENSSL_cleanse(&request, sizeof request);
-    }
-    std::unique_ptr<Lane> take()
-    {
-        {
-            const ptsched::Guard guard(mutex_);
-            if (!free_.empty()) {
-                std::unique_ptr<Lane> lane = std::move(free_.back());
-                free_.pop_back();
-                return lane;
-            }
-        }
+        const Wiped wiped{{aes::make_schedules(key.bytes(), decrypts), first, decrypts}};
+        const RequesterPtr whose = requester_of(served_process);
+        std::unique_ptr<Lane> lane = take(whose);
+        if (!lane)
+            lane = make();
         try {
-            return std::make_unique<Lane>();
+            lane->run(wiped.request, sectors, whose);
+        } catch (...) {
+            /* It is not used again. */
+            const ptsched::Guard guard(mutex_);
+            lanes_--;
+            throw;
+        }
+        give_back(std::move(lane));
+    }
+    /* The one that has worked for it last, or another that may; null: one is to be made. */
+    std::unique_ptr<Lane> take(const RequesterPtr &whose)
+    {
+        const ptsched::Guard guard(mutex_);
+        const auto same =
+            std::find_if(free_.rbegin(), free_.rend(), [&](const auto &lane) { return lane->works_for(whose); });
+        auto found = same != free_.rend() ? std::prev(same.base()) : free_.begin();
+        if (same == free_.rend() && (free_.empty() || (lanes_ < many_lanes && !free_.front()->has_rested())))
+            return nullptr;
+        std::unique_ptr<Lane> lane = std::move(*found);
+        free_.erase(found);
+        return lane;
+    }
+    std::unique_ptr<Lane> make()
+    {
+        try {
+            auto lane = std::make_unique<Lane>();
+            const ptsched::Guard guard(mutex_);
+            lanes_++;
+            return lane;
         } catch (const std::exception &error) {
             throw NotDone(error.what());
         }
@@ -131,7 +87,9 @@ private:
     }
 
     ptsched::Mutex mutex_;
+    /* Who has rested longest comes first. */
     std::vector<std::unique_ptr<Lane>> free_ PTSCHED_GUARDED_BY(mutex_);
+    std::size_t lanes_ PTSCHED_GUARDED_BY(mutex_) = 1;
 };
 
 } // namespace
