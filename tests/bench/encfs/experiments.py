@@ -8,6 +8,7 @@ import sys
 
 import hogs
 import load
+from measure import ratio
 from mount import Mount
 from programs import ProgramError
 
@@ -25,7 +26,7 @@ class Sizes:
 
     def __init__(self, options):
         self.check = options.check
-        self.size = options.size or (1 << 20 if self.check else 200 * 1000 * 1000 >> 20 << 20)
+        self.size = options.size or (256 << 10 if self.check else 200 * 1000 * 1000 >> 20 << 20)
         self.large = 0 if options.quick or self.check else 8 << 30
         self.block = 64 << 10 if self.check else 1 << 20
         self.seconds = 0 if self.check else 0.6 if options.quick else 2.0
@@ -36,8 +37,8 @@ class Sizes:
 
     def __str__(self):
         how_long = f"for {self.seconds:g} s each, over and over" if self.seconds else "once"
-        return (f"clients have {self.size >> 20} MiB, in requests of {self.block >> 10} KiB, {self.depth} at a time, {how_long}; "
-                f"{self.rounds} rounds: the median, and what they were between")
+        return (f"clients have {self.size >> 10} KiB, in requests of {self.block >> 10} KiB, {self.depth} at a time, "
+                f"{how_long}; {self.rounds} rounds: the median, and what they were between")
 
 
 class Experiments:
@@ -59,7 +60,7 @@ class Experiments:
         for mount in self.mounts.values():
             mount.ready()
             # All files that will be written over and read, by as many requests at a time as there will be.
-            for depth in (1, self.sizes.depth, self.sizes.wide):
+            for depth in sorted({1, self.sizes.depth, self.sizes.wide} - {1 if self.sizes.check else 0}):
                 self.run(mount.folder, self.load("write", depth, 0), [("a", URGENT)])
             self.run(mount.folder, self.load("write", seconds=0), [("b", URGENT)])
         if not session.broker.entity(self.mounts["gpu-ptsched"].pid):
@@ -77,7 +78,9 @@ class Experiments:
             session.step(f"beside-hogs/{number}", 20 * one, self.beside_hogs, "beside-hogs", self.sizes.depth, WAYS)
             session.step(f"two-clients/{number}", 6 * one, self.two_clients)
             session.step(f"cpu-seconds/{number}", 6 * one, self.cpu_seconds)
-            session.step(f"one-at-a-time/{number}", 12 * one, self.beside_hogs, "one-at-a-time", 1, ("stock", "weighted"))
+            if not self.sizes.check:
+                session.step(f"one-at-a-time/{number}", 12 * one, self.beside_hogs, "one-at-a-time", 1,
+                             ("stock", "weighted"))
         if self.sizes.large:
             session.step("large", 80, self.large)
 
@@ -112,7 +115,8 @@ class Experiments:
         add(f"{name}/p50", client.p50_us, "us", level=level)
         add(f"{name}/p99", client.p99_us, "us", level=level)
         add(f"{name}/cpu", used / client.bytes * GB, "s/GB", "of ptcryptfs", level)
-        add(f"{name}/cpu-both", (used + client.cpu_seconds) / client.bytes * GB, "s/GB", "of ptcryptfs and its client", level)
+        add(f"{name}/cpu-both", (used + client.cpu_seconds) / client.bytes * GB, "s/GB", "of ptcryptfs and its client",
+            level)
         if beside:
             add(f"{name}/hogs", beside.speed(run.begun, run.ended), "ratio", "one hog alone, bare", level)
         text = f"{name}: {client.bytes_per_second / 1e6:.0f} MB/s, p99 {client.p99_us:.0f} us"
@@ -137,7 +141,7 @@ class Experiments:
         for count in range(MOST_HOGS + 1):
             name = f"{table}/{way}/{count}hogs/{direction}"
             with self.shared(way) as (mount, scheduled), self.hogs.beside(scheduled, count) as beside:
-                if count:
+                if count and not self.sizes.check:
                     # Levels are found out when others first use the device: not part of the figures.
                     self.run(mount.folder, self.load("read", depth, min(0.1, self.sizes.seconds)), [("a", URGENT)])
                 found = self.measured(name, mount, self.load(direction, depth), beside if count else None)
@@ -162,15 +166,15 @@ class Experiments:
                     run = self.run(mount.folder, self.load(direction), [("a", URGENT), ("b", ORDINARY)])
                 urgent, ordinary = run.clients
                 suffix = "" if way == "weighted" else f"/{way}"
-                ratio = urgent.bytes_per_second / ordinary.bytes_per_second
-                self.results.add(f"two-clients/{direction}{suffix}", ratio, "ratio", "nice -20 over nice 0")
+                share = urgent.bytes_per_second / ordinary.bytes_per_second
+                self.results.add(f"two-clients/{direction}{suffix}", share, "ratio", "nice -20 over nice 0")
                 for label, client in (("nice-20", urgent), ("nice0", ordinary)):
                     name = f"two-clients/{direction}/{way}/{label}"
                     self.results.add(f"{name}/speed", client.bytes_per_second / 1e6, "MB/s")
                     self.results.add(f"{name}/p50", client.p50_us, "us")
                     self.results.add(f"{name}/p99", client.p99_us, "us")
                 session.say(f"two-clients/{direction}, {way}: {urgent.bytes_per_second / 1e6:.0f} and "
-                            f"{ordinary.bytes_per_second / 1e6:.0f} MB/s, {ratio:.2f}")
+                            f"{ordinary.bytes_per_second / 1e6:.0f} MB/s, {share:.2f}")
                 self.results.write()
 
     # ---- what it costs ----
@@ -203,14 +207,14 @@ class Experiments:
             found = {name: self.measured(f"cpu-seconds/{name}/{direction}", self.mounts[mount], work)
                      for name, mount in (("cpu", "cpu"), ("gpu", "gpu-stock"))}
             used[direction] = {name: client.cpu_seconds / client.bytes for name, client in found.items()}
-            self.results.add(f"cpu-seconds/{direction}", used[direction]["gpu"] / (used[direction]["cpu"] or float("inf")),
-                             "ratio", "CPU time of ptcryptfs for a GB: GPU engine over CPU engine")
+            self.results.add(f"cpu-seconds/{direction}", ratio(used[direction]["gpu"], used[direction]["cpu"]), "ratio",
+                             "CPU time of ptcryptfs for a GB: GPU engine over CPU engine")
             bus = self.results.median("bus")
             most = min(bare, bus * 1e6 / 2) if bus else bare
             self.results.add(f"cpu-seconds/{direction}/of-store-and-bus", found["gpu"].bytes_per_second / most, "ratio",
                              "GPU engine over the smaller of half the bus and the store without ptcryptfs")
         both = {name: sum(used[direction][name] for direction in DIRECTIONS) for name in ("cpu", "gpu")}
-        self.results.add("cpu-seconds", both["gpu"] / (both["cpu"] or float("inf")), "ratio",
+        self.results.add("cpu-seconds", ratio(both["gpu"], both["cpu"]), "ratio",
                          "CPU time of ptcryptfs for a GB written and one read: GPU engine over CPU engine")
         self.results.write()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs whose kernels of 19 ms follow one another at nice 19: tests/gpu/work.cu, and on the virtual GPU a client that
-does the same."""
+"""Programs whose kernels of 19 ms follow one another at nice 19: tests/gpu/work.cu, and on the virtual GPU a client
+that does the same."""
 import contextlib
 import json
 import os

@@ -40,7 +40,7 @@ class Run(NamedTuple):
 
 def require_fio():
     if not shutil.which("fio"):
-        raise ProgramError("bench-encfs needs fio (Debian: apt install fio)")
+        raise ProgramError("needs fio (Debian: apt install fio)")
 
 
 def files_of(prefix, load):

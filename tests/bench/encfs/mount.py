@@ -81,8 +81,8 @@ def backing_folder(parent, needed):
     except OSError as error:
         raise ProgramError(f"{parent} cannot be used: {error}; name another folder with --folder") from None
     if status.f_bavail * status.f_frsize < needed:
-        raise ProgramError(f"{parent} has {status.f_bavail * status.f_frsize >> 20} MiB free, {needed >> 20} MiB are needed: "
-                           "name another folder with --folder, or a smaller --size")
+        raise ProgramError(f"{parent} has {status.f_bavail * status.f_frsize >> 20} MiB free, {needed >> 20} MiB are "
+                           "needed: name another folder with --folder, or a smaller --size")
     root = tempfile.mkdtemp(prefix="ptcryptfs-bench-", dir=parent)
     try:
         yield root
