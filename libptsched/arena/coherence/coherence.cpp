@@ -219,9 +219,7 @@ void Coherence::Impl::get_from_gpus(Region &region, Work &work)
     const Timer timer(copies_ns_);
     begin_fetch_all(region, work, From::current);
     for (const auto &extent : region.extents) {
-        const Directory::Opened opened = extent->directory.open_expected();
-        host_.protect(*extent, opened.to_read, Rights::read);
-        host_.protect(*extent, opened.to_write, Rights::write);
+        host_.protect(*extent, extent->directory.open_expected(), Rights::read);
     }
     try {
         work.finish();

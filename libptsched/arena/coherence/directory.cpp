@@ -35,7 +35,7 @@ void Streaks::got(Run run)
 
 Directory::Directory(std::size_t pages)
     : on_host_(pages), on_gpus_(pages), pristine_(pages), based_(pages), readable_(pages), writable_(pages),
-      was_readable_(pages), was_writable_(pages), versions_(pages)
+      was_readable_(pages), was_writable_(pages), written_twice_(pages), versions_(pages)
 {
     on_host_.add({0, pages});
     pristine_.add({0, pages});
@@ -68,20 +68,31 @@ void Directory::fetched(Run run)
     fetches_.got(run);
 }
 
+/* Where the host has the habit of writing, all of it, as many threads may do so at once; else as far as streaks tell. */
+Run Directory::to_grant(std::size_t page, const PageSet &granted, bool is_write)
+{
+    const std::size_t most = std::min(granted.next(page), on_host_.next_missing(page));
+    if (!is_write || is_seen_ || !written_twice_.has(page))
+        return {page, std::min(most, page + (is_write ? writes_ : reads_).length_at(page)) - page};
+    uses_habit_ = true;
+    std::size_t first = page;
+    while (first && written_twice_.has(first - 1) && on_host_.has(first - 1) && !granted.has(first - 1))
+        first--;
+    return {first, std::max(page + 1, std::min(most, written_twice_.next_missing(page))) - first};
+}
+
 Run Directory::grant(std::size_t page, bool is_write)
 {
     PageSet &granted = is_write ? writable_ : readable_;
-    Streaks &streaks = is_write ? writes_ : reads_;
-    const std::size_t end = std::min({granted.next(page), on_host_.next_missing(page), page + streaks.length_at(page)});
-    const Run run{page, end - page};
-    if (!run.count)
-        return run;
+    if (granted.has(page) || !on_host_.has(page))
+        return {page, 0};
+    const Run run = to_grant(page, granted, is_write);
     readable_.add(run);
     if (is_write) {
         writable_.add(run);
         pristine_.remove(run);
     }
-    streaks.got(run);
+    (is_write ? writes_ : reads_).got(run);
     return run;
 }
 
@@ -99,7 +110,12 @@ PageSet Directory::grant(const PageSet &which, bool is_write)
 void Directory::remember()
 {
     was_readable_ = readable_;
-    was_writable_ = writable_;
+    /* Once is no habit: data is made before it is used. */
+    if (!uses_habit_) {
+        written_twice_ = was_writable_ & writable_;
+        was_writable_ = writable_;
+    }
+    uses_habit_ = false;
 }
 
 /* Opening pages, and closing them again, takes longer than what is seldom touched is worth. */
@@ -117,25 +133,17 @@ bool Directory::expects_reads()
     return !is_seen_;
 }
 
-Directory::Opened Directory::open_expected()
+PageSet Directory::open_expected()
 {
     constexpr std::size_t long_run = 16;
-    Opened opened{PageSet(pages()), PageSet(pages())};
+    PageSet opened(pages());
     if (!expects_reads())
         return opened;
-    was_expected_ = !was_expected_ && 2 * was_writable_.count() >= pages();
-    const auto add_long = [](PageSet &to, const PageSet &from) {
-        from.for_each_run([&](Run run) {
-            if (run.count >= long_run)
-                to.add(run);
-        });
-    };
-    if (was_expected_)
-        add_long(opened.to_write, on_host_ & was_writable_);
-    add_long(opened.to_read, (on_host_ & was_readable_) - opened.to_write);
-    opened.to_write = grant(opened.to_write, true);
-    opened.to_read = grant(opened.to_read, false);
-    return opened;
+    (on_host_ & was_readable_).for_each_run([&](Run run) {
+        if (run.count >= long_run)
+            opened.add(run);
+    });
+    return grant(opened, false);
 }
 
 PageSet Directory::settle(const PageSet &changed)

@@ -82,14 +82,10 @@ public:
     void remember();
     /*
      * Of these pages, on the host, what is worth opening before it is touched: long runs, where faults have shown that
-     * it uses most of what there is. Returns those that the host may read from then on, and those that it may write.
-     * Of what is opened nobody knows whether it is used: the former stay closed now and then, to see, and the latter
-     * every second time.
+     * it uses most of what there is. Returns those that the host may read from then on. Of what is opened nobody knows
+     * whether it is used: all stays closed now and then, to see.
      */
-    struct Opened {
-        PageSet to_read, to_write;
-    };
-    Opened open_expected();
+    PageSet open_expected();
 
     PageSet stale_on_host() const { return ~on_host_; }
     PageSet stale_on_gpus() const { return ~on_gpus_; }
@@ -107,13 +103,14 @@ public:
 
 private:
     bool expects_reads();
+    Run to_grant(std::size_t page, const PageSet &granted, bool is_write);
     void count_up(const PageSet &changed);
 
     PageSet on_host_, on_gpus_, pristine_, based_;
     PageSet readable_, writable_;
-    PageSet was_readable_, was_writable_; /* see remember() */
-    bool was_expected_ = false;           /* what was opened to be written has been so without being touched */
-    bool is_seen_ = true; /* nothing was opened, so that what the host may read is what it has touched */
+    PageSet was_readable_, was_writable_, written_twice_; /* see remember() */
+    bool uses_habit_ = false;                             /* pages may be writable that nobody has touched */
+    bool is_seen_ = true;                                 /* nothing was opened that nobody has touched */
     /* So often more are pages opened; and how often it was after the last look. */
     unsigned expected_ = 0, next_expected_ = 0;
     std::vector<std::uint32_t> versions_;

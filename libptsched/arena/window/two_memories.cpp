@@ -19,8 +19,15 @@ namespace ptsched::arena {
 
 namespace {
 
-/* Of how much is registered and mapped at once: each takes the driver's locks, and memory of its own. */
+/*
+ * Of how much is registered and mapped at once: each takes the driver's locks, and memory of its own. It is what the
+ * processor can map as one page, too, if it begins at a multiple of that.
+ */
 constexpr std::size_t least_unit = 2 << 20;
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* Linux 6.1 */
+#endif
 
 [[noreturn]] void fail(const char *doing, std::size_t bytes)
 {
@@ -49,10 +56,13 @@ public:
     File(const File &) = delete;
     File &operator=(const File &) = delete;
 
-    std::byte *map(void *at, int protection, std::size_t offset, std::size_t bytes) const
+    /* All of it, with an address that is a multiple of the unit. */
+    std::byte *map_all(std::size_t bytes) const;
+    /* @flags: of mmap, besides. */
+    std::byte *map(void *at, int flags, std::size_t offset, std::size_t bytes) const
     {
-        const int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0);
-        void *mapped = mmap(at, bytes, protection, flags, fd_, static_cast<off_t>(offset));
+        void *mapped = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | flags, fd_,
+                            static_cast<off_t>(offset));
         if (mapped == MAP_FAILED)
             fail("the host's view of a window", bytes);
         return static_cast<std::byte *>(mapped);
@@ -61,6 +71,26 @@ public:
 private:
     const int fd_;
 };
+
+std::byte *File::map_all(std::size_t bytes) const
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *const reserved = mmap(nullptr, bytes + least_unit, PROT_NONE, flags, -1, 0);
+    if (reserved == MAP_FAILED)
+        fail("the host's view of a window", bytes);
+    auto *const begin = static_cast<std::byte *>(reserved);
+    const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % least_unit;
+    try {
+        map(begin + before, MAP_FIXED, 0, bytes);
+    } catch (...) {
+        munmap(reserved, bytes + least_unit);
+        throw;
+    }
+    if (before)
+        munmap(begin, before);
+    munmap(begin + before + bytes, least_unit - before);
+    return begin + before;
+}
 
 class TwoMemories final : public Ground, public Memories {
 public:
@@ -95,7 +125,7 @@ private:
 TwoMemories::TwoMemories(std::vector<device::Device *> gpus, std::size_t bytes)
     : gpus_(std::move(gpus)), addresses_(device::Addresses::reserve(gpus_, bytes)),
       unit_(std::max(addresses_->unit(), least_unit)), file_(addresses_->bytes()),
-      alias_(file_.map(nullptr, PROT_READ | PROT_WRITE, 0, addresses_->bytes())), made_(addresses_->bytes() / unit_)
+      alias_(file_.map_all(addresses_->bytes())), made_(addresses_->bytes() / unit_)
 {
 }
 
@@ -107,11 +137,16 @@ TwoMemories::~TwoMemories()
 
 void TwoMemories::make(std::size_t offset, std::size_t bytes)
 {
+    /* As large pages, if the kernel has some: to change the rights of small ones takes as long as to copy them. */
+    madvise(alias_ + offset, bytes, MADV_POPULATE_WRITE);
+    madvise(alias_ + offset, bytes, MADV_COLLAPSE);
     /* What can fail for want of memory comes first, and can be undone. */
     auto locked = device::Allocation::registered(alias_ + offset, bytes);
     page_locked_.reserve(page_locked_.size() + 1);
     addresses_->make(offset, bytes);
-    file_.map(view() + offset, PROT_NONE, offset, bytes);
+    /* Its pages are there already: the kernel enters them at once, not one by one when they are touched. */
+    file_.map(view() + offset, MAP_FIXED | MAP_POPULATE, offset, bytes);
+    protect(offset, bytes, Rights::none);
     page_locked_.push_back(std::move(locked));
     for (std::size_t i = offset / unit_; i < (offset + bytes) / unit_; i++)
         made_[i].store(true, std::memory_order_release);

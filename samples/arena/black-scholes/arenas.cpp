@@ -43,6 +43,7 @@ protected:
     }
 
     void take_back() override { window_.to_host(options_, {}); }
+    void give_results() override { window_.to_gpu(results_); }
 
 private:
     samples::HandedWindow window_;

@@ -57,6 +57,7 @@ public:
     {
         take_back();
         problem.restore(book());
+        give_results();
     }
     void run() final;
     void check() final { problem.check(book(), values_); }
@@ -69,6 +70,8 @@ protected:
     virtual void price() = 0;
     /* The host is to have all of it, whatever that is. */
     virtual void take_back() {}
+    /* Where results are to come is not data: the GPU may have it before the first day. */
+    virtual void give_results() {}
 
     struct OnGpu {
         Market *market;

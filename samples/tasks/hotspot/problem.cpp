@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "samples/tasks/hotspot/problem.hpp"
 
-#include <algorithm>
-#include <random>
+#include "samples/common/parts.hpp"
 
 namespace ptsched::hotspot {
 
@@ -23,13 +22,16 @@ Chip chip_of(unsigned side)
 std::vector<float> next_of(const std::vector<float> &old, const std::vector<float> &power, const Chip &chip,
                            unsigned side)
 {
+    constexpr std::size_t rows_at_once = 64;
     std::vector<float> made(old.size());
-    for (std::size_t row = 0; row < side; row++)
-        for (std::size_t column = 0; column < side; column++) {
-            const std::size_t i = row * side + column;
-            made[i] = next(chip, old[i], old[column ? i - 1 : i], old[column + 1 < side ? i + 1 : i],
-                           old[row ? i - side : i], old[row + 1 < side ? i + side : i], power[i]);
-        }
+    samples::in_parts(side, rows_at_once, [&](std::size_t first, std::size_t count) {
+        for (std::size_t row = first; row < first + count; row++)
+            for (std::size_t column = 0; column < side; column++) {
+                const std::size_t i = row * side + column;
+                made[i] = next(chip, old[i], old[column ? i - 1 : i], old[column + 1 < side ? i + 1 : i],
+                               old[row ? i - side : i], old[row + 1 < side ? i + side : i], power[i]);
+            }
+    });
     return made;
 }
 
@@ -37,10 +39,12 @@ std::vector<float> next_of(const std::vector<float> &old, const std::vector<floa
 
 Problem::Problem(Shape of) : shape(of), chip(chip_of(of.side)), temperature_(of.cells()), power_(of.cells())
 {
-    std::minstd_rand source(1);
-    std::uniform_real_distribution<float> degrees(320, 340), watts(0, 1);
-    std::generate(temperature_.begin(), temperature_.end(), [&] { return degrees(source); });
-    std::generate(power_.begin(), power_.end(), [&] { return watts(source); });
+    samples::fill_at_random(temperature_, 1);
+    samples::fill_at_random(power_, 2);
+    for (std::size_t i = 0; i < of.cells(); i++) {
+        temperature_[i] = 330 + 10 * temperature_[i];
+        power_[i] = (1 + power_[i]) / 2;
+    }
     std::vector<float> temperature(temperature_);
     for (unsigned i = 0; i < of.steps; i++)
         temperature = next_of(temperature, power_, chip, of.side);

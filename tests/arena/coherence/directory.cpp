@@ -189,24 +189,40 @@ void expects_reads()
     directory.grant(pages(directory, {150, 15}), false);
     directory.grant(pages(directory, {170, 20}), true);
     give_away(directory);
-    const Directory::Opened opened = directory.open_expected();
-    /* Short runs are not worth it, and little was written. */
-    CHECK(opened.to_read == (pages(directory, {10, 100}) | pages(directory, {170, 20})));
-    CHECK(opened.to_write.empty());
+    /* Short runs are not worth it. */
+    CHECK(directory.open_expected() == (pages(directory, {10, 100}) | pages(directory, {170, 20})));
     CHECK(directory.rights(10) == Rights::read && directory.rights(150) == Rights::none);
 }
 
-/* It cannot be seen whether what was opened has been written: it is opened every second time. */
-void expects_writes()
+/* What was written twice is opened as a whole when it is written again; and page by page now and then, to see. */
+void habits_of_writing()
 {
     Directory directory(100);
-    for (int round = 0; round < 4; round++) {
+    std::vector<Run> granted;
+    for (int round = 0; round < 7; round++) {
+        directory.open_expected();
+        granted.push_back(directory.grant(40, true));
         directory.grant(pages(directory, {20, 60}), true);
         give_away(directory);
-        const Directory::Opened opened = directory.open_expected();
-        CHECK((round % 2 ? opened.to_read : opened.to_write) == pages(directory, {20, 60}));
-        CHECK((round % 2 ? opened.to_write : opened.to_read).empty());
     }
+    const Run one{40, 1}, all{20, 60};
+    CHECK(granted == std::vector<Run>({one, one, all, all, all, one, all}));
+}
+
+/* Nor is what GPUs have opened, or what is open already. */
+void habits_end_where_nothing_is()
+{
+    Directory directory(100);
+    for (int round = 0; round < 2; round++) {
+        directory.open_expected();
+        directory.grant(pages(directory, {0, 100}), true);
+        give_away(directory);
+    }
+    directory.left_on_gpus(pages(directory, {70, 5}));
+    directory.open_expected();
+    directory.grant(pages(directory, {30, 1}), true);
+    CHECK(directory.grant(50, true) == (Run{31, 39}));
+    CHECK_EQ(directory.grant(72, true).count, std::size_t{0});
 }
 
 /* What is opened says nothing of what is used: it stays closed now and then, longer where most is used. */
@@ -217,7 +233,7 @@ void looks_now_and_then()
     directory.grant(pages(directory, {0, 100}), false);
     while (opened.size() < 4) {
         give_away(directory);
-        if (directory.open_expected().to_read.empty()) {
+        if (directory.open_expected().empty()) {
             directory.grant(pages(directory, {0, 50}), false);
             opened.push_back(0);
         } else {
@@ -234,12 +250,11 @@ void expects_what_is_used()
     for (int round = 0; round < 40; round++) {
         directory.grant(pages(directory, {20, 49}), round > 20);
         give_away(directory);
-        const Directory::Opened opened = directory.open_expected();
-        CHECK(opened.to_read.empty() && opened.to_write.empty());
+        CHECK(directory.open_expected().empty());
     }
     directory.grant(pages(directory, {20, 50}), false);
     give_away(directory);
-    CHECK(directory.open_expected().to_read == pages(directory, {20, 50}));
+    CHECK(directory.open_expected() == pages(directory, {20, 50}));
 }
 
 void expects_what_is_there()
@@ -248,7 +263,7 @@ void expects_what_is_there()
     directory.grant(pages(directory, {0, 100}), false);
     give_away(directory);
     directory.left_on_gpus(pages(directory, {30, 10}));
-    CHECK(directory.open_expected().to_read == (pages(directory, {0, 30}) | pages(directory, {40, 60})));
+    CHECK(directory.open_expected() == (pages(directory, {0, 30}) | pages(directory, {40, 60})));
 }
 
 } // namespace
@@ -266,7 +281,8 @@ std::vector<tap::Case> test::directory_cases()
             {"directory: fetches grow", fetches_grow},
             {"directory: what is not there stays closed", only_what_is_there_is_opened},
             {"directory: what was read is expected to be", expects_reads},
-            {"directory: what was written is expected to be", expects_writes},
+            {"directory: what is written again and again is opened at once", habits_of_writing},
+            {"directory: a habit ends where nothing is to be opened", habits_end_where_nothing_is},
             {"directory: it is looked now and then what is used", looks_now_and_then},
             {"directory: what is seldom used stays closed", expects_what_is_used},
             {"directory: what is not there is not opened", expects_what_is_there}};

@@ -95,30 +95,35 @@ void closes_what_was_open()
     CHECK_EQ(bench.memories.protects, before + 1);
 }
 
-/* What the host has used before is open while it has it again: it faults no more. */
+/* What the host has written twice before is open when it writes it again: it faults once. */
 void used_again()
 {
     Bench bench(256, Party::host);
     const auto state = [&] { return bench.coherence.state(); };
-    for (unsigned page = 0; page < 256; page++)
-        bench.host(page) = 1;
-    const std::uint64_t faults = state().write_faults;
-    CHECK(faults > 1);
-    take(bench, Party::gpus);
-    bench.kernel(7) = 5;
-    take(bench, Party::host);
-    for (unsigned page = 0; page < 256; page++)
-        bench.host(page) = bench.host(page) + 1;
-    CHECK_EQ(state().write_faults + state().read_faults, faults);
+    const auto write_all = [&] {
+        const std::uint64_t before = state().write_faults;
+        for (unsigned page = 0; page < 256; page++)
+            bench.host(page) = bench.host(page) + 1;
+        return state().write_faults - before;
+    };
+    for (int round = 0; round < 2; round++) {
+        CHECK(write_all() > 1);
+        take(bench, Party::gpus);
+        bench.kernel(7) = 5;
+        take(bench, Party::host);
+    }
+    const std::uint64_t reads = state().read_faults;
+    CHECK_EQ(write_all(), 1U);
+    CHECK_EQ(state().read_faults, reads);
     take(bench, Party::gpus);
     CHECK_EQ(std::uint32_t{bench.kernel(7)}, 6U);
-    CHECK_EQ(std::uint32_t{bench.kernel(255)}, 2U);
-    /* Since it is not known what was written, faults show it once more: little. */
+    CHECK_EQ(std::uint32_t{bench.kernel(255)}, 3U);
+    /* It is not known what of it was written: all goes. */
     take(bench, Party::host);
     bench.host(9) = 3;
     const std::uint64_t before = state().to_gpus;
     take(bench, Party::gpus);
-    CHECK_EQ(state().to_gpus, before + 1);
+    CHECK_EQ(state().to_gpus, before + 256);
 }
 
 void a_gpu_fails()
