@@ -2,12 +2,23 @@
 /* GPUs through the CUDA driver: the primary context of each, and its memory. */
 #include "libptsched/device/cuda.hpp"
 
+#include "libptsched/device/waits.hpp"
+
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 
 namespace ptsched::device {
 
 namespace {
+
+std::atomic<bool> sleeps{false};
+
+unsigned flags_of_events()
+{
+    const unsigned waits = sleeps ? CU_EVENT_BLOCKING_SYNC : CU_EVENT_DEFAULT;
+    return waits | CU_EVENT_DISABLE_TIMING;
+}
 
 std::vector<Device *> find_gpus()
 {
@@ -27,6 +38,11 @@ std::vector<Device *> find_gpus()
 }
 
 } // namespace
+
+void sleep_in_waits()
+{
+    sleeps = true;
+}
 
 thread_local constinit Entered::Kept Entered::kept_{};
 
@@ -107,7 +123,7 @@ void Events::give(CUevent event) noexcept
 }
 
 CudaDevice::CudaDevice(const Driver &driver, CUdevice device)
-    : driver(driver), events(driver, CU_EVENT_DISABLE_TIMING), timed_events(driver, 0), number_(device),
+    : driver(driver), events(driver, flags_of_events()), timed_events(driver, 0), number_(device),
       memory_(
           *this, [this](std::size_t bytes) { return allocate_now(bytes); },
           [this](Address address) { free_now(address); })
@@ -115,6 +131,9 @@ CudaDevice::CudaDevice(const Driver &driver, CUdevice device)
     char name[128] = "";
     driver.check(driver.device_name(name, sizeof(name), device), "cuDeviceGetName");
     name_ = name;
+    /* Where the program has made the context already, an old driver leaves it as it is. */
+    if (sleeps && driver.primary_flags)
+        driver.primary_flags(device, CU_CTX_SCHED_BLOCKING_SYNC);
     driver.check(driver.context_retain(&context_, device), "cuDevicePrimaryCtxRetain");
 }
 

@@ -53,6 +53,7 @@ namespace ptsched::device {
     F(set_function_attribute, cuFuncSetAttribute)                                                                      \
     F(bus_address, cuDeviceGetPCIBusId)                                                                                \
     F(elapsed, cuEventElapsedTime)                                                                                     \
+    F(primary_flags, cuDevicePrimaryCtxSetFlags_v2)                                                                    \
     F(copy_rows, cuMemcpy2DAsync_v2)                                                                                   \
     F(pointer_attribute, cuPointerGetAttribute)                                                                        \
     F(memory_info, cuMemGetInfo_v2)                                                                                    \

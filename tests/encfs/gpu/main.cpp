@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The GPU that encrypts, which is a virtual one, beside OpenSSL. */
+#include "libptsched/cuda/cuda_abi.h"
 #include "tests/encfs/known_answers.hpp"
 #include "tests/vgpu/daemon.h"
 #include "tools/ptcryptfs/gpu/gpu_engine.hpp"
@@ -59,6 +60,17 @@ void several_threads()
         });
 }
 
+/* Who waits for a GPU that others use has no CPU meanwhile. */
+void waits_are_sleep()
+{
+    unsigned flags = 0;
+    int active = 0;
+    gpu();
+    CHECK_EQ(static_cast<int>(cuDevicePrimaryCtxGetState(0, &flags, &active)), static_cast<int>(CUDA_SUCCESS));
+    CHECK_EQ(active, 1);
+    CHECK_EQ(flags & CU_CTX_SCHED_BLOCKING_SYNC, static_cast<unsigned>(CU_CTX_SCHED_BLOCKING_SYNC));
+}
+
 void ptx_is_made_of_the_source()
 {
     CHECK_EQ(std::system(KERNEL_PTX " --check tools/ptcryptfs/gpu"), 0);
@@ -82,5 +94,6 @@ int main()
     return tap::run({{"a GPU gives IEEE 1619's vectors", [] { check_known_answers(gpu()); }},
                      {"a GPU does as OpenSSL does", as_openssl_does},
                      {"a GPU for several threads", several_threads},
+                     {"who waits for a GPU sleeps", waits_are_sleep},
                      {"PTX is made of the source", ptx_is_made_of_the_source, why_no_nvcc()}});
 }

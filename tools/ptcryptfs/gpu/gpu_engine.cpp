@@ -2,6 +2,7 @@
 #include "tools/ptcryptfs/gpu/gpu_engine.hpp"
 
 #include "libptsched/base/lock.hpp"
+#include "libptsched/device/waits.hpp"
 #include "tools/ptcryptfs/gpu/lane.hpp"
 #include "tools/ptcryptfs/gpu/schedules.hpp"
 #include <ptsched/device/allocation.hpp>
@@ -27,7 +28,12 @@ struct Wiped {
 
 class GpuEngine final : public Engine {
 public:
-    GpuEngine() { give_back(std::make_unique<Lane>()); }
+    GpuEngine()
+    {
+        /* Requests wait for others' work, too, and the CPUs are not to know of it. */
+        ptsched::device::sleep_in_waits();
+        give_back(std::make_unique<Lane>());
+    }
 
     std::string name() const override { return "gpu"; }
     Buffer buffer(std::size_t bytes) override
