@@ -40,6 +40,21 @@ void derived_keys()
                                                     "007208d5b887185865")));
 }
 
+void buffers()
+{
+    const std::byte *first = nullptr;
+    {
+        const Buffer one = engine().buffer(2 * sector_bytes), other = engine().buffer(sector_bytes);
+        first = one.bytes().data();
+        CHECK(other.bytes().data() + sector_bytes <= first || other.bytes().data() >= first + 2 * sector_bytes);
+        CHECK_EQ(one.bytes().size(), 2 * sector_bytes);
+        CHECK_EQ(other.bytes().size(), sector_bytes);
+    }
+    const std::byte *const kept = engine().buffer(sector_bytes).bytes().data();
+    CHECK(engine().buffer(sector_bytes).bytes().data() == kept);
+    CHECK(engine().buffer(300 * sector_bytes).bytes().size() == 300 * sector_bytes);
+}
+
 void sealed()
 {
     const Secret key = key_of_hex(ieee_key.substr(0, 64));
@@ -86,6 +101,7 @@ std::vector<tap::Case> crypt_cases()
     return {{"AES-256-XTS: IEEE 1619's vectors", [] { check_known_answers(engine()); }},
             {"sectors by themselves and at once", many_sectors},
             {"keys of passphrases and keys: the RFCs' vectors", derived_keys},
+            {"buffers are of one request each", buffers},
             {"what is sealed with a key", sealed},
             {"secrets are in locked memory, which is not dumped", locked}};
 }
