@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/preload/turn/linger.hpp"
+#include "libptsched/base/linger.hpp"
 
 #include <algorithm>
 
-namespace ptsched::preload {
+namespace ptsched {
 namespace {
 
 /* In usual lingers: about what a hand-over and the way back take on an H200, and the least that is waited. */
@@ -46,4 +46,4 @@ void Linger::came_back(std::uint64_t asked, std::uint64_t got, std::uint64_t usu
     best_.store(best, std::memory_order_relaxed);
 }
 
-} // namespace ptsched::preload
+} // namespace ptsched

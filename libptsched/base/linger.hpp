@@ -7,8 +7,8 @@
  * cost least in its last absences. Only those count after which it had its turn at once, since it outweighs the others:
  * the others' turns are not to be had by waiting.
  */
-#ifndef PTSCHED_PRELOAD_TURN_LINGER_HPP
-#define PTSCHED_PRELOAD_TURN_LINGER_HPP
+#ifndef PTSCHED_BASE_LINGER_HPP
+#define PTSCHED_BASE_LINGER_HPP
 
 #include "libptsched/base/lock.hpp"
 
@@ -16,7 +16,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace ptsched::preload {
+namespace ptsched {
 
 /*
  * All times in ns; host time; @usual: what is waited where nothing is known. The agent calls left(), any thread the
@@ -46,6 +46,6 @@ private:
     unsigned next_ PTSCHED_GUARDED_BY(lock_) = 0;
 };
 
-} // namespace ptsched::preload
+} // namespace ptsched
 
 #endif

@@ -25,8 +25,8 @@ constexpr std::uint64_t for_ever = ~0ull;
  */
 constexpr std::uint64_t patience_ns = 250000000;
 /*
- * A turn is kept so long with nothing on the device: where somebody waits, where somebody may come, and where the
- * program has not come round to using it.
+ * A turn is kept so long with nothing on the device: where somebody waits and nothing is known of how soon the program
+ * comes back, where somebody may come, and where the program has not come round to using it.
  */
 constexpr std::uint64_t linger_ns = 150000, company_ns = 20000000, unused_ns = 20000000;
 constexpr std::uint64_t report_ns = 100000000;
@@ -68,17 +68,20 @@ std::unique_ptr<Attachment> Attachment::open(Device &device, Attach how, Turns::
     else if (int error = ptsched_open(address.c_str(), PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_AUTO, &client))
         problem = detail::why_not_open(address, error);
     if (client)
-        return std::make_unique<Attachment>(client, std::move(calls), std::move(activity));
+        return std::make_unique<Attachment>(address, client, std::move(calls), std::move(activity));
     if (how == Attach::required)
         throw Error("the " + calls.user + " is to be scheduled on " + device.name() + ", and cannot be: " + problem);
     say_once(said_absent, calls, problem + ": the " + calls.user + " runs unscheduled on " + device.name());
     return nullptr;
 }
 
-Attachment::Attachment(ptsched_client *client, Turns::Calls calls, std::function<Activity()> activity)
-    : client_(client), page_(ptsched_client_page(client)), calls_(std::move(calls)), activity_(std::move(activity))
+Attachment::Attachment(std::string device, ptsched_client *client, Turns::Calls calls,
+                       std::function<Activity()> activity)
+    : device_(std::move(device)), client_(client), page_(ptsched_client_page(client)), calls_(std::move(calls)),
+      activity_(std::move(activity))
 {
     try {
+        presence_ = Presence::of(device_, 0);
         if (!bell_.open())
             throw Error(std::string("no socket for a thread: ") + std::strerror(errno));
         NoSignals for_it;
@@ -146,7 +149,8 @@ bool Attachment::begin_until(const Clock::time_point *time)
 bool Attachment::try_to_begin()
 {
     if (!open_ && !may_use_turn()) {
-        wanted_ = true;
+        if (!std::exchange(wanted_, true))
+            wanted_since_ns_ = now_ns();
         wake();
         return false;
     }
@@ -178,6 +182,7 @@ void Attachment::ended(bool submitted)
     if (--in_flight_)
         return;
     last_end_ns_ = now_ns();
+    presence_->ended(last_end_ns_);
     busy_ns_ += last_end_ns_ - busy_since_ns_;
     constexpr std::uint32_t to_end = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED;
     if (granted_ && (ptsched_state(page_) & to_end || is_anothers()))
@@ -257,7 +262,9 @@ ptsched_usage Attachment::take_usage(std::uint64_t now)
 void Attachment::open_gate(Lock &lock, const char *why)
 {
     open_ = true;
-    granted_ = wanted_ = false;
+    if (std::exchange(granted_, false))
+        presence_->has_no_turn(true);
+    wanted_ = false;
     say_once(said_gone, calls_, "the " + calls_.user + " goes on unscheduled, because " + why);
     may_begin(lock);
 }
@@ -284,6 +291,7 @@ bool Attachment::recall(Lock &lock)
 void Attachment::take_requester(Lock &lock)
 {
     const RequesterPtr requester = served_ = requester_;
+    presence_ = Presence::of(device_, requester ? requester->pid : 0);
     Unlocked unlocked(lock, mutex_);
     int error = ptsched_act_for(client_, PTSCHED_ACT_FOR_PIDFD, requester ? requester->pidfd.get() : -1);
     if (error && requester) {
@@ -313,6 +321,7 @@ void Attachment::take_turn(Lock &lock)
     granted_ = true;
     wanted_ = used_ = recalled_ = false;
     granted_ns_ = reported_ns_ = now_ns();
+    presence_->has_turn(wanted_since_ns_, granted_ns_, linger_ns);
     first_ns_ = 0;
     count_stay(ptsched_state(page_), granted_ns_);
     may_begin(lock);
@@ -324,6 +333,7 @@ void Attachment::give_back(Lock &lock, std::uint64_t now)
     usage.handover_ns =
         (first_ns_ > granted_ns_ ? first_ns_ - granted_ns_ : 0) + now - std::max(last_end_ns_, granted_ns_);
     granted_ = false;
+    presence_->has_no_turn(ptsched_state(page_) & PTSCHED_STATE_CALLBACK);
     if (int error = ptsched_release(client_, &usage); error && error != -EPERM)
         open_gate(lock, ptsched_strerror(error));
 }
@@ -335,8 +345,11 @@ bool Attachment::is_due_back(std::uint32_t state, std::uint64_t now, std::uint64
         return true;
     if (!(state & (PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED)))
         return false;
-    std::uint64_t idle = now - std::max(last_end_ns_, granted_ns_);
-    std::uint64_t kept = !used_ ? unused_ns : state & PTSCHED_STATE_WANTED ? linger_ns : company_ns;
+    /* Other clients' work for the same requester is work in this turn, too. */
+    const std::uint64_t since = std::max({last_end_ns_, granted_ns_, presence_->last_end()});
+    const std::uint64_t idle = now > since ? now - since : 0;
+    const std::uint64_t wanted_ns = presence_->linger(linger_ns);
+    std::uint64_t kept = !used_ ? unused_ns : state & PTSCHED_STATE_WANTED ? wanted_ns : company_ns;
     if (idle < kept)
         again_ns = std::min(again_ns, kept - idle);
     return idle >= kept;

@@ -6,6 +6,7 @@
 #include "libptsched/base/doorbell.hpp"
 #include "libptsched/base/lock.hpp"
 #include "libptsched/client/acknowledged.hpp"
+#include "libptsched/device/presence.hpp"
 #include <ptsched/base/chrono_clock.hpp>
 #include <ptsched/device/turns.hpp>
 
@@ -24,8 +25,8 @@ class Attachment {
 public:
     static std::unique_ptr<Attachment> open(Device &device, Attach how, Turns::Calls calls,
                                             std::function<Activity()> activity);
-    /* The client is this one's. */
-    Attachment(ptsched_client *client, Turns::Calls calls, std::function<Activity()> activity);
+    /* The client is this one's, and attached to @device. */
+    Attachment(std::string device, ptsched_client *client, Turns::Calls calls, std::function<Activity()> activity);
     ~Attachment();
     Attachment(const Attachment &) = delete;
     Attachment &operator=(const Attachment &) = delete;
@@ -60,6 +61,7 @@ private:
     void count_stay(std::uint32_t state, std::uint64_t now) PTSCHED_REQUIRES(mutex_);
     ptsched_usage take_usage(std::uint64_t now) PTSCHED_REQUIRES(mutex_);
 
+    const std::string device_;
     ptsched_client *const client_;
     const ptsched_page *const page_;
     const Turns::Calls calls_;
@@ -77,6 +79,8 @@ private:
     unsigned in_flight_ PTSCHED_GUARDED_BY(mutex_) = 0;
     RequesterPtr requester_ PTSCHED_GUARDED_BY(mutex_); /* who has asked last, and whose the turn is */
     RequesterPtr served_ PTSCHED_GUARDED_BY(mutex_);
+    std::shared_ptr<Presence> presence_ PTSCHED_GUARDED_BY(mutex_); /* of who is served */
+    std::uint64_t wanted_since_ns_ PTSCHED_GUARDED_BY(mutex_) = 0;
     std::uint64_t granted_ns_ PTSCHED_GUARDED_BY(mutex_) = 0, first_ns_ PTSCHED_GUARDED_BY(mutex_) = 0,
                               last_end_ns_ PTSCHED_GUARDED_BY(mutex_) = 0;
     /* Not reported yet: time with work in flight, measured time, runs. */

@@ -26,6 +26,7 @@ std::vector<tap::Case> slice_cases();
 std::vector<tap::Case> home_cases();
 std::vector<tap::Case> rate_cases();
 std::vector<tap::Case> turn_cases();
+std::vector<tap::Case> presence_cases();
 std::vector<tap::Case> content_cases();
 std::vector<tap::Case> stress_cases();
 std::vector<tap::Case> peer_cases();

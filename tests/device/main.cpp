@@ -27,10 +27,11 @@ int main(int argc, char **argv)
     std::vector<tap::Case> all;
 
     setenv("PTSCHED_VGPU_MEMORY", std::to_string(test::gpu_memory).c_str(), 1);
-    for (auto cases : {test::parameter_cases, test::driver_cases, test::memory_cases, test::pool_cases,
-                       test::space_cases, test::completion_cases, test::queue_cases, test::parallel_cases,
-                       test::slice_cases, test::home_cases, test::rate_cases, test::turn_cases, test::content_cases,
-                       test::stress_cases, test::peer_cases, test::source_cases, test::opencl_cases})
+    for (auto cases :
+         {test::parameter_cases, test::driver_cases, test::memory_cases, test::pool_cases, test::space_cases,
+          test::completion_cases, test::queue_cases, test::parallel_cases, test::slice_cases, test::home_cases,
+          test::rate_cases, test::turn_cases, test::presence_cases, test::content_cases, test::stress_cases,
+          test::peer_cases, test::source_cases, test::opencl_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return tap::run(all);

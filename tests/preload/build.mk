@@ -82,7 +82,7 @@ $(B)/tests/preload-above: $(B)/obj/$(PT)/preload-above.cpp.o $(B)/obj/preload/$(
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
-$(B)/tests/preload-linger: $(B)/obj/$(PT)/preload-linger.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/turn/linger.cpp.o
+$(B)/tests/preload-linger: $(B)/obj/$(PT)/preload-linger.cpp.o $(B)/lib/libptsched-core.a
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 

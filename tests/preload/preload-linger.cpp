@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* For how long an idle program keeps a turn that others want. */
-#include "libptsched/preload/turn/linger.hpp"
+#include "libptsched/base/linger.hpp"
 #include "tests/vgpu/tap.h"
 
 namespace {
 
-using ptsched::preload::Linger;
+using ptsched::Linger;
 
 constexpr std::uint64_t usual = 150000, at_once = 300000, later = 20000000;
 

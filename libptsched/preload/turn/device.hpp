@@ -3,12 +3,12 @@
 #ifndef PTSCHED_PRELOAD_TURN_DEVICE_HPP
 #define PTSCHED_PRELOAD_TURN_DEVICE_HPP
 
+#include "libptsched/base/linger.hpp"
 #include "libptsched/client/acknowledged.hpp"
 #include "libptsched/preload/meter/stall.hpp"
 #include "libptsched/preload/turn/above.hpp"
 #include "libptsched/preload/turn/asker.hpp"
 #include "libptsched/preload/turn/attachment.hpp"
-#include "libptsched/preload/turn/linger.hpp"
 #include "libptsched/preload/turn/preemption.hpp"
 
 #include <atomic>
