@@ -107,7 +107,8 @@ class Experiments:
         self.session.in_time()
         before = mount.cpu_seconds()
         run = self.run(mount.folder, work, [("a", URGENT)])
-        used = mount.cpu_seconds() - before
+        own, in_kernel = (after - earlier for after, earlier in zip(mount.cpu_seconds(), before))
+        used = own + in_kernel
         [client] = run.clients
         level = beside.level() if beside else None
         add = self.results.add
@@ -115,6 +116,7 @@ class Experiments:
         add(f"{name}/p50", client.p50_us, "us", level=level)
         add(f"{name}/p99", client.p99_us, "us", level=level)
         add(f"{name}/cpu", used / client.bytes * GB, "s/GB", "of ptcryptfs", level)
+        add(f"{name}/cpu-kernel", in_kernel / client.bytes * GB, "s/GB", "of ptcryptfs, in the kernel", level)
         add(f"{name}/cpu-both", (used + client.cpu_seconds) / client.bytes * GB, "s/GB", "of ptcryptfs and its client",
             level)
         if beside:

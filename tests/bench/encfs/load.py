@@ -52,6 +52,8 @@ def job_text(logs, folder, load, clients):
     lines = ["[global]", f"directory={folder}", f"rw={load.direction}", f"bs={load.block}", f"size={load.size}",
              f"direct={int(load.direct)}", f"ioengine={'libaio' if load.direct else 'psync'}",
              f"iodepth={load.depth}", "file_service_type=roundrobin", "fallocate=none",
+             # What is there is written over: new pages of memory take longer than what is measured.
+             "overwrite=1",
              "lat_percentiles=1", "clat_percentiles=0"]
     if load.seconds:
         lines += ["time_based=1", f"runtime={load.seconds:g}"]
