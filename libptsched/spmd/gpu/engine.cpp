@@ -13,6 +13,8 @@ namespace {
 
 /* Copies to the GPU, its work, and copies back: as many pieces as there are of these are under way. */
 constexpr unsigned usual_streams = 3;
+/* From an iteration's end to the next one's begin it is not longer, if little is done between. */
+constexpr std::chrono::microseconds linger{200};
 /* Of a GPU's memory, a partition whose blocks are to lie together may have that part. */
 constexpr std::uint64_t part_to_expect = 4;
 
@@ -32,7 +34,7 @@ public:
         for (unsigned i = 0; i < count; i++)
             streams_.push_back(
                 std::make_unique<Stream>(gpu, static_cast<int>(number), program, functions_.get(), input_));
-        threads_.emplace(count);
+        threads_.emplace(count, linger);
     }
 
     std::string name() const override { return "gpu " + std::to_string(number_); }

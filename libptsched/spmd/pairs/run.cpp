@@ -183,18 +183,53 @@ std::vector<Run> make_runs(const Program &program, const std::shared_ptr<Spill> 
     return runs;
 }
 
-std::optional<Run> joined(const KeyOrder &order, std::vector<Run> &runs)
+namespace {
+
+/* In their order then. */
+bool are_apart(const KeyOrder &order, std::vector<Run> &runs)
 {
     std::erase_if(runs, [](const Run &run) { return run.chunks.empty(); });
     std::sort(runs.begin(), runs.end(), [&](const Run &a, const Run &b) {
         return order.before(a.chunks.front().first_key(), b.chunks.front().first_key());
     });
+    for (std::size_t i = 1; i < runs.size(); i++)
+        if (!order.before(runs[i - 1].chunks.back().last_key(), runs[i].chunks.front().first_key()))
+            return false;
+    return true;
+}
+
+/* What is too small to be a chunk is copied into one. */
+Run glued(const Program &program, const std::shared_ptr<Spill> &spill, std::vector<Run> runs)
+{
+    Run all;
+    all.place = ~std::uint64_t{0};
+    Pairs some(program.key_width, program.value_width);
+    const auto end_chunk = [&] {
+        all.chunks.emplace_back(spill, std::exchange(some, Pairs(program.key_width, program.value_width)));
+    };
+    for (Run &run : runs) {
+        all.place = std::min(all.place, run.place);
+        for (Chunk &chunk : run.chunks) {
+            some.append(chunk.take());
+            if (some.bytes() >= chunk_bytes)
+                end_chunk();
+        }
+    }
+    if (!some.empty())
+        end_chunk();
+    return all;
+}
+
+} // namespace
+
+std::optional<Run> joined(const KeyOrder &order, std::vector<Run> &runs)
+{
+    if (!are_apart(order, runs))
+        return std::nullopt;
     std::uint64_t bytes = 0, chunks = 0;
-    for (std::size_t i = 0; i < runs.size(); i++) {
-        if (i > 0 && !order.before(runs[i - 1].chunks.back().last_key(), runs[i].chunks.front().first_key()))
-            return std::nullopt;
-        bytes += runs[i].bytes();
-        chunks += runs[i].chunks.size();
+    for (const Run &run : runs) {
+        bytes += run.bytes();
+        chunks += run.chunks.size();
     }
     if (runs.empty() || (runs.size() > 1 && bytes < chunks * least_chunk_bytes))
         return std::nullopt;
@@ -217,6 +252,8 @@ Run merge_runs(const Program &program, const std::shared_ptr<Spill> &spill, std:
     const KeyOrder order(program);
     if (std::optional<Run> all = joined(order, runs))
         return std::move(*all);
+    if (!runs.empty() && are_apart(order, runs))
+        return glued(program, spill, std::move(runs));
     RunWriter writer(spill, program.key_width, program.value_width, place);
     Merge merge(order, std::move(runs));
     Combined combined(program);

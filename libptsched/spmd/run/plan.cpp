@@ -25,6 +25,8 @@ constexpr double worth_moving = 0.05;
 constexpr double worth_a_difference = 0.02, nearly_the_same = 0.001;
 /* Blocks of a core's part, so that one that is late has less of it. */
 constexpr std::uint64_t per_core_resident = 2;
+/* Of so many, one may see to GPUs instead of mapping. */
+constexpr unsigned cores_to_look = 4;
 
 std::uint64_t block_of(const Work &work, const Engine &engine, std::uint64_t partition)
 {
@@ -167,7 +169,13 @@ void take_blocks(Plan &plan, const Work &work, const Question &asked, model::Sha
 {
     for (std::size_t i = 0; i < plan.mappers.size(); i++)
         (i < asked.first_gpu ? share.cpu : share.gpus[i - asked.first_gpu]) = plan.mappers[i].part.share;
-    const model::Blocks blocks = model::blocks(asked.machine, asked.intensity, asked.conditions, share,
+    /* Blocks are what comes over the bus, if only in the first run: what stays is one. */
+    model::Conditions conditions = asked.conditions;
+    conditions.input = model::Where::host;
+    for (std::size_t i = 0; i < share.gpu_rates.size(); i++)
+        share.gpu_rates[i] =
+            std::min(share.gpu_rates[i], model::bandwidth(asked.machine, asked.machine.gpus[i], conditions));
+    const model::Blocks blocks = model::blocks(asked.machine, asked.intensity, conditions, share,
                                                static_cast<double>(partition), {.intensity_of = work.intensity_of});
     if (asked.first_gpu > 0 && !work.ordered && !work.block_bytes && blocks.cpu.bytes > 0)
         take_block(plan.mappers.front().part, blocks.cpu, most_of_cores);
@@ -178,6 +186,17 @@ void take_blocks(Plan &plan, const Work &work, const Question &asked, model::Sha
         if (!work.ordered && blocks.gpus[i].bytes > 0)
             take_block(part, blocks.gpus[i], std::max(most, blocks.gpus[i].min_block.value_or(0)));
     }
+}
+
+/*
+ * Whose threads give GPUs their blocks have one where there are several: else one is waited for by the bus until a core
+ * has used up its time.
+ */
+void leave_a_core(Plan &plan)
+{
+    schedule::SplitDevice &part = plan.mappers.front().part;
+    if (plan.mappers.size() > 1 && !plan.mappers.front().engine->is_gpu() && part.at_once >= cores_to_look)
+        part.at_once--;
 }
 
 /* What nobody has to know anything for. */
@@ -314,8 +333,10 @@ void stay_resident(Plan &plan, const Work &work, const Devices &devices, bool is
             part.bytes = part.most;
         }
     }
+    plan.looks = true;
     if (schedule::SplitDevice &part = plan.mappers.front().part; !plan.mappers.front().engine->is_gpu()) {
-        part.at_once = std::max(part.at_once, gpus + 1) - gpus; /* who waits for a GPU has a core meanwhile */
+        plan.looks = part.at_once >= cores_to_look * (gpus + 1);
+        part.at_once -= plan.looks ? std::min(gpus, part.at_once - 1) : 0;
         const double bytes = part.share * static_cast<double>(work.input.bytes());
         part.bytes = std::max<std::uint64_t>(static_cast<std::uint64_t>(bytes) / (per_core_resident * part.at_once), 1);
         part.least = part.bytes;
@@ -413,6 +434,7 @@ Plan make_plan(const Work &work, const Devices &devices, const Known &known, std
         take_rates(plan, devices.rates);
         split(plan, work, devices);
     }
+    leave_a_core(plan);
     if (!known.again)
         return plan;
     if (!work.ordered && gpus_have_theirs(devices))

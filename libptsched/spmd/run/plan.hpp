@@ -26,6 +26,8 @@ struct Plan {
      * what a GPU has not yet comes to it. Moves: they are others than in the last run.
      */
     bool is_resident = false, moves = false;
+    /* There are so many cores that the rank's own thread may use one to see at once what has ended. */
+    bool looks = false;
     /* A static split needs rates that nobody has measured: the first part of the input is to show them. */
     bool probes = false;
 };

@@ -40,6 +40,7 @@ private:
     };
 
     void loop();
+    bool is_short_of_time() const;
     void say_hello();
     void handle(Message &&message);
     void begin(const Head &head, const Buffer &message);

@@ -103,11 +103,13 @@ std::vector<double> ideal_times(const Times &times)
     return ideal;
 }
 
-/* Of some more runs of each: an iteration's is that of the last one. */
+/* Of some more runs with a GPU: an iteration's is that of the last one. */
 void print_reports(const Settings &settings, const MakeSpmd &make)
 {
     constexpr unsigned runs = 3;
     for (const Mode &mode : measured_modes(settings)) {
+        if (!mode.on_gpu)
+            continue;
         const auto way = make(mode);
         for (unsigned i = 0; i < runs; i++) {
             const double took = milliseconds_of(*way);
