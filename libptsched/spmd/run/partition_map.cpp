@@ -81,7 +81,7 @@ std::vector<schedule::Home> PartitionMap::homes() const
     std::sort(homes.begin(), homes.end(), [](const auto &a, const auto &b) { return a.range.begin < b.range.begin; });
     for (const schedule::Home &home : homes) {
         schedule::Home *const last = merged.empty() ? nullptr : &merged.back();
-        if (last && last->who == home.who && last->range.end == home.range.begin &&
+        if (last && last->who == home.who && last->range.end == home.range.begin && !source_.is_made() &&
             mappers_[home.who].engine->has_input({last->range.begin, home.range.end}))
             last->range.end = home.range.end;
         else

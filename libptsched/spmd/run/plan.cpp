@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/spmd/run/plan.hpp"
 
+#include "libptsched/spmd/input/source.hpp"
 #include "libptsched/spmd/model/blocks.hpp"
 
 #include <algorithm>
@@ -23,8 +24,8 @@ constexpr std::uint64_t memory_for_blocks = 4, memory_to_keep = 2;
 constexpr double worth_moving = 0.05;
 /* Where only the difference is to be moved: as long as a run is not longer by more than that. */
 constexpr double worth_a_difference = 0.02, nearly_the_same = 0.001;
-/* Blocks of a core's part, so that one that is late has less of it. */
-constexpr std::uint64_t per_core_resident = 2;
+/* Seconds of a run in which whoever is ready first could still help: less, and parts are better the next time. */
+constexpr double worth_helping = 10e-3;
 /* Of so many, one may see to GPUs instead of mapping. */
 constexpr unsigned cores_to_look = 4;
 
@@ -338,13 +339,13 @@ void stay_resident(Plan &plan, const Work &work, const Devices &devices, bool is
         plan.looks = part.at_once >= cores_to_look * (gpus + 1);
         part.at_once -= plan.looks ? std::min(gpus, part.at_once - 1) : 0;
         const double bytes = part.share * static_cast<double>(work.input.bytes());
-        part.bytes = std::max<std::uint64_t>(static_cast<std::uint64_t>(bytes) / (per_core_resident * part.at_once), 1);
-        part.least = part.bytes;
+        part.bytes = part.least = static_cast<std::uint64_t>(bytes) / part.at_once + 1;
     }
     if (plan.model_p)
         plan.model_p = cpu_share(plan);
     plan.probes = false;
-    plan.dynamic = std::holds_alternative<Dynamic>(work.split);
+    const double seconds = are_known(devices.rates) ? static_cast<double>(work.input.bytes()) / sum(devices.rates) : 1;
+    plan.dynamic = std::holds_alternative<Dynamic>(work.split) && seconds > worth_helping;
     plan.moves = moved.has_value();
     plan.is_resident = plan.stays = true;
 }
@@ -437,7 +438,8 @@ Plan make_plan(const Work &work, const Devices &devices, const Known &known, std
     leave_a_core(plan);
     if (!known.again)
         return plan;
-    if (!work.ordered && gpus_have_theirs(devices))
+    /* What is made is so in blocks, by all cores. */
+    if (!work.ordered && !work.input.source()->is_made() && gpus_have_theirs(devices))
         stay_resident(plan, work, devices, is_models);
     else
         plan.stays = stays(plan, !is_models && plan.model_p, devices.homes);

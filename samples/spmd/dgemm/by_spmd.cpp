@@ -12,6 +12,9 @@ namespace {
 
 using Row = std::uint64_t; /* its number */
 
+/* On a core: each block reads all of B. */
+constexpr std::size_t rows_of_block = 16;
+
 double *doubles(device::Address address)
 {
     return static_cast<double *>(device::host_pointer(address));
@@ -92,6 +95,7 @@ private:
                                 doubles(c));
                 block.emit_numbered(c, shape.columns * sizeof(double));
             };
+        made.block_bytes = rows_of_block * shape.inner * sizeof(double);
         made.output.where = spmd::Output::Where::root;
         const double flops = 2 * static_cast<double>(shape.columns) / sizeof(double);
         made.intensity = spmd::model::Intensity{.cpu = flops, .gpu = flops};
