@@ -303,11 +303,7 @@ void Stream::bring_column(Column &to, device::Address from, std::size_t count, s
         bus_.download(to.grow(count), from, count * width);
         return;
     }
-    std::vector<std::byte> items(count * width);
-    bus_.download(items.data(), from, items.size());
-    to.reserve(to.size() + count);
-    for (std::size_t i = 0; i < count; i++)
-        to.append({reinterpret_cast<const char *>(items.data()) + i * width, width});
+    bus_.download(to.grow_strings(count, width), from, count * width);
 }
 
 /* One after another, pieces add to the same rows, unless one is to be alone: then it has as many as it wants. */

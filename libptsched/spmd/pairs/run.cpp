@@ -12,7 +12,7 @@ namespace {
 /* Small enough that a merge has one of each run in memory, large enough for a disk. */
 constexpr std::size_t chunk_bytes = 512 << 10;
 /* Of what need not be copied to be less. */
-constexpr std::size_t most_chunk_bytes = 4 << 20;
+constexpr std::size_t most_chunk_bytes = 64 << 20;
 /* On average: a message, or a piece of a file, costs as much as some copies. */
 constexpr std::size_t least_chunk_bytes = 16 << 10;
 

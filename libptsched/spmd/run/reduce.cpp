@@ -2,12 +2,17 @@
 #include "libptsched/spmd/run/reduce.hpp"
 
 #include <ptsched/base/error.hpp>
+#include <ptsched/device/parallel.hpp>
 
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace ptsched::spmd {
 namespace {
+
+/* Of results that are copied at a time, and are there twice meanwhile. */
+constexpr std::size_t many_bytes = 256 << 20, worth_all_processors = 4 << 20;
 
 /* One key at a time. */
 class Reducer {
@@ -114,11 +119,59 @@ void for_each_pair(const Program &program, std::vector<Run> runs,
         each(merge.key(), merge.value());
 }
 
+namespace {
+
+/* By all processors, which new pages need more than bytes do. */
+void append_side_by_side(std::vector<Pairs> parts, Pairs &to)
+{
+    struct Copy {
+        std::byte *to;
+        const Column *from;
+    };
+    std::size_t keys = to.keys.bytes(), values = to.values.bytes();
+    for (const Pairs &part : parts) {
+        keys += part.keys.bytes();
+        values += part.values.bytes();
+    }
+    to.keys.reserve_bytes(keys);
+    to.values.reserve_bytes(values);
+    std::vector<Copy> copies;
+    for (const Pairs &part : parts) {
+        copies.push_back({to.keys.grow_as(part.keys), &part.keys});
+        copies.push_back({to.values.grow_as(part.values), &part.values});
+    }
+    const auto copy_some = [&](std::size_t begin, std::size_t end) {
+        for (; begin < end; begin++)
+            if (const Copy &copy = copies[begin]; copy.from->bytes() > 0)
+                std::memcpy(copy.to, copy.from->data(), copy.from->bytes());
+    };
+    if (keys + values >= worth_all_processors)
+        device::parallel_for(copies.size(), copy_some);
+    else
+        copy_some(0, copies.size());
+}
+
+void append_chunks(Run &run, Pairs &to)
+{
+    std::vector<Pairs> parts;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < run.chunks.size(); i++) {
+        parts.push_back(run.chunks[i].take());
+        bytes += parts.back().bytes();
+        if (bytes < many_bytes && i + 1 < run.chunks.size())
+            continue;
+        append_side_by_side(std::exchange(parts, {}), to);
+        bytes = 0;
+    }
+}
+
+} // namespace
+
 void append_all(const Program &program, std::vector<Run> runs, Pairs &to)
 {
     std::optional<Run> all = joined(KeyOrder(program), runs);
-    for (std::size_t i = 0; all && i < all->chunks.size(); i++)
-        to.append(all->chunks[i].take());
+    if (all)
+        append_chunks(*all, to);
     for_each_pair(program, std::move(runs),
                   [&to](std::string_view key, std::string_view value) { to.append(key, value); });
 }

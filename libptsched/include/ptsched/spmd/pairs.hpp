@@ -148,6 +148,24 @@ public:
     }
     /* @count items of a fixed width that the caller writes; valid until the next call. */
     std::byte *grow(std::size_t count) { return bytes_.grow(count * width_); }
+    /* The same of byte strings, which have @width bytes each. */
+    std::byte *grow_strings(std::size_t count, std::size_t width)
+    {
+        std::uint64_t end = bytes_.size();
+        ends_.reserve(ends_.size() + count);
+        for (std::size_t i = 0; i < count; i++)
+            ends_.push_back(end += width);
+        return bytes_.grow(count * width);
+    }
+    /* The items of another column, whose bytes the caller copies to there; valid until the next call but this one. */
+    std::byte *grow_as(const Column &other)
+    {
+        const std::uint64_t before = bytes_.size();
+        for (const std::uint64_t end : other.ends_)
+            ends_.push_back(before + end);
+        return bytes_.grow(other.bytes());
+    }
+    void reserve_bytes(std::size_t bytes) { bytes_.reserve(bytes); }
     /* Items that others have made: all their bytes, and for byte strings where each ends. */
     void assign(const void *bytes, std::size_t size, std::vector<std::uint64_t> ends = {})
     {
