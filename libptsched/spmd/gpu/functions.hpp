@@ -19,8 +19,7 @@ namespace ptsched::spmd {
 /* Thread-safe. */
 class Functions {
 public:
-    /* Runs the kernel once, and waits. Throws Error if there is no such kernel, or if it is none of <ptsched/spmd.cuh>.
-     */
+    /* Runs the kernel once, and waits. Throws Error if there is none, or if it is none of <ptsched/spmd.cuh>. */
     Functions(device::Device &gpu, const Program &program);
 
     const gpu::Traits &traits() const { return traits_; }

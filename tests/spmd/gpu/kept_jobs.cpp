@@ -107,8 +107,7 @@ void a_dynamic_split_stays()
     run_twice(spmd::Dynamic{});
 }
 
-/* What came to the GPU in blocks is one from the second run on; and who has which part of it may change with each run.
- */
+/* What came to the GPU in blocks is one from the second run on; and who has which part may change with each run. */
 void what_stays_is_one_block()
 {
     const std::vector<Record> records = made_records();
