@@ -20,7 +20,7 @@ $(PT_LIB)/versioned/libcuda.so.1: $(B)/obj/$(PT)/hand_driver.cpp.o $(PT)/hand_dr
 # with the test's time, or with the real one for what measures.
 PT_SCRIPTED := $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.cpp.o \
 	$(patsubst %,$(B)/obj/client/libptsched/%.cpp.o,client/broker_connection client/broker_socket client/broker_watch \
-	client/error_text base/doorbell base/kept_fd base/standard_error base/start_path)
+	client/error_text base/doorbell base/kept_fd base/linger base/standard_error base/start_path)
 $(PT_LIB)/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/tests/hand_clock.cpp.o
 $(PT_LIB)/libptsched-preload.so: PT_WRAP := -Wl,--wrap=pthread_create
 $(PT_LIB)/real-time/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/client/libptsched/base/time_calls.cpp.o
