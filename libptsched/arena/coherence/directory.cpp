@@ -68,7 +68,7 @@ void Directory::fetched(Run run)
     fetches_.got(run);
 }
 
-/* Where the host has the habit of writing, all of it, as many threads may do so at once; else as far as streaks tell. */
+/* Where the host has the habit of writing, all of it, as many threads may do so; else as far as streaks tell. */
 Run Directory::to_grant(std::size_t page, const PageSet &granted, bool is_write)
 {
     const std::size_t most = std::min(granted.next(page), on_host_.next_missing(page));

@@ -53,8 +53,7 @@ int flags_beneath(int flags);
 /* @mode without what the umask of who asks takes away, unless the folder has rights of its own for what is new. */
 mode_t mode_of_new(fuse_req_t request, fuse_ino_t folder, mode_t mode);
 
-/* What has just been made in @folder; it is removed if the kernel cannot come to know it: for want of descriptors, say.
- */
+/* What has just been made in @folder; it is removed if the kernel cannot know it, say for want of descriptors. */
 fuse_entry_param look_up_new(Inodes &inodes, fuse_ino_t folder, const char *name);
 
 /* The requests of each part. */
