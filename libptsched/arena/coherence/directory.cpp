@@ -33,9 +33,9 @@ void Streaks::got(Run run)
     streaks_[at] = {run.end(), std::max(run.count, before)};
 }
 
-Directory::Directory(std::size_t pages)
-    : on_host_(pages), on_gpus_(pages), pristine_(pages), based_(pages), readable_(pages), writable_(pages),
-      was_readable_(pages), was_writable_(pages), written_twice_(pages), versions_(pages)
+Directory::Directory(std::size_t pages, std::size_t first)
+    : first_(first), on_host_(pages), on_gpus_(pages), pristine_(pages), based_(pages), readable_(pages),
+      writable_(pages), was_readable_(pages), was_writable_(pages), written_twice_(pages), versions_(pages)
 {
     on_host_.add({0, pages});
     pristine_.add({0, pages});
@@ -68,12 +68,21 @@ void Directory::fetched(Run run)
     fetches_.got(run);
 }
 
+/* Long ones end where a large page of the processor does, of which a part would make it small ones. */
+std::size_t Directory::end_of_streak(std::size_t page, bool is_write) const
+{
+    constexpr std::size_t large_page = (2 << 20) / page_bytes, long_streak = large_page / 4;
+    const std::size_t length = (is_write ? writes_ : reads_).length_at(page);
+    const std::size_t beyond = (first_ + page + length) % large_page;
+    return page + length + (length >= long_streak && beyond ? large_page - beyond : 0);
+}
+
 /* Where the host has the habit of writing, all of it, as many threads may do so; else as far as streaks tell. */
 Run Directory::to_grant(std::size_t page, const PageSet &granted, bool is_write)
 {
     const std::size_t most = std::min(granted.next(page), on_host_.next_missing(page));
     if (!is_write || is_seen_ || !written_twice_.has(page))
-        return {page, std::min(most, page + (is_write ? writes_ : reads_).length_at(page)) - page};
+        return {page, std::min(most, end_of_streak(page, is_write)) - page};
     uses_habit_ = true;
     std::size_t first = page;
     while (first && written_twice_.has(first - 1) && on_host_.has(first - 1) && !granted.has(first - 1))

@@ -42,8 +42,8 @@ private:
 /* Not thread-safe. What is called in faults of the host allocates nothing: to_fetch(), fetched(), grant(). */
 class Directory {
 public:
-    /* All of them zero on the host, and closed to it. */
-    explicit Directory(std::size_t pages);
+    /* All of them zero on the host, and closed to it. @first: the first one's number in the window. */
+    explicit Directory(std::size_t pages, std::size_t first = 0);
 
     std::size_t pages() const { return on_host_.pages(); }
     /* Where the current content is; the host's comes first. */
@@ -103,9 +103,11 @@ public:
 
 private:
     bool expects_reads();
+    std::size_t end_of_streak(std::size_t page, bool is_write) const;
     Run to_grant(std::size_t page, const PageSet &granted, bool is_write);
     void count_up(const PageSet &changed);
 
+    const std::size_t first_;
     PageSet on_host_, on_gpus_, pristine_, based_;
     PageSet readable_, writable_;
     PageSet was_readable_, was_writable_, written_twice_; /* see remember() */

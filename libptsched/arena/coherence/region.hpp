@@ -15,7 +15,8 @@ namespace ptsched::arena {
 /* Pages of a region that lie side by side. */
 struct Extent {
     Extent(Region &of, Stretch pages)
-        : region(of), offset(pages.offset), bytes(pages.bytes), directory(pages.bytes / page_bytes)
+        : region(of), offset(pages.offset), bytes(pages.bytes),
+          directory(pages.bytes / page_bytes, pages.offset / page_bytes)
     {
     }
     Place place() const { return {offset, twin}; }

@@ -105,7 +105,15 @@ void runs_grow()
         counts.push_back(run.count);
         page = run.end();
     }
-    CHECK(counts == std::vector<std::size_t>({1, 2, 4, 8, 16, 32, 64, 64, 64, 64, 64, 17}));
+    CHECK(counts == std::vector<std::size_t>({1, 2, 4, 25, 64, 64, 64, 64, 64, 48}));
+}
+
+/* Of the window, not of the arena. */
+void long_runs_end_with_large_pages()
+{
+    Directory directory(400, 5);
+    for (const Run &run : std::vector<Run>({{0, 1}, {1, 2}, {3, 4}, {7, 20}, {27, 64}}))
+        CHECK(directory.grant(run.first, true) == run);
 }
 
 void runs_end_with_the_order()
@@ -124,7 +132,7 @@ void runs_end_with_the_order()
 /* Of several threads, each at its own place, in turn. */
 void runs_grow_side_by_side()
 {
-    constexpr std::size_t threads = 16, each = 200;
+    constexpr std::size_t threads = 16, each = 192;
     Directory directory(threads * each);
     std::vector<std::size_t> next(threads);
     for (std::size_t i = 0; i < threads; i++)
@@ -140,8 +148,8 @@ void runs_grow_side_by_side()
             some = true;
         }
     }
-    /* 1 + 2 + ... + 64 pages by seven, and the other 73 by two more. */
-    CHECK_EQ(grants, 9 * threads);
+    /* 1 + 2 + 4 pages, 25 to the end of a large one, 64 + 64, and the other 32. */
+    CHECK_EQ(grants, 7 * threads);
 }
 
 void fetches_grow()
@@ -277,6 +285,7 @@ std::vector<tap::Case> test::directory_cases()
             {"directory: both write", both_write},
             {"directory: runs grow", runs_grow},
             {"directory: runs are for what is in order", runs_end_with_the_order},
+            {"directory: long runs end where large pages do", long_runs_end_with_large_pages},
             {"directory: runs of several threads grow", runs_grow_side_by_side},
             {"directory: fetches grow", fetches_grow},
             {"directory: what is not there stays closed", only_what_is_there_is_opened},
