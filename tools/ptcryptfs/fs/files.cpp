@@ -69,6 +69,7 @@ void create(fuse_req_t request, fuse_ino_t folder, const char *name, mode_t mode
             handle = opened(request, entry.ino, std::move(fd));
         } catch (...) {
             inodes.forget(entry.ino, 1);
+            remove_new(inodes, folder, name);
             throw;
         }
         open->fh = reinterpret_cast<std::uintptr_t>(handle.get());
@@ -102,10 +103,13 @@ void write(fuse_req_t request, fuse_ino_t, const char *from, std::size_t bytes, 
     });
 }
 
-/* Some file systems say at a close that there was no room. */
+/* Some file systems say at a close that there was no room; all say so when they write what there is. */
 void flush(fuse_req_t request, fuse_ino_t, fuse_file_info *open)
 {
-    carry_out(request, [&] { need(close(need(dup(handle_of(open).fd())))); });
+    carry_out(request, [&] {
+        const int fd = handle_of(open).fd(), other = dup(fd);
+        need(other >= 0 ? close(other) : fdatasync(fd));
+    });
 }
 
 void sync(fuse_req_t request, fuse_ino_t, int data_only, fuse_file_info *open)

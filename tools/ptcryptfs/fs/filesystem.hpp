@@ -55,6 +55,7 @@ mode_t mode_of_new(fuse_req_t request, fuse_ino_t folder, mode_t mode);
 
 /* What has just been made in @folder; it is removed if the kernel cannot know it, say for want of descriptors. */
 fuse_entry_param look_up_new(Inodes &inodes, fuse_ino_t folder, const char *name);
+void remove_new(Inodes &inodes, fuse_ino_t folder, const char *name);
 
 /* The requests of each part. */
 void add_name_operations(fuse_lowlevel_ops &operations);

@@ -108,11 +108,16 @@ fuse_entry_param look_up_new(Inodes &inodes, fuse_ino_t folder, const char *name
     try {
         return inodes.look_up(folder, name);
     } catch (...) {
-        const int fd = inodes.fd(folder);
-        if (unlinkat(fd, name, 0) < 0 && errno == EISDIR)
-            unlinkat(fd, name, AT_REMOVEDIR);
+        remove_new(inodes, folder, name);
         throw;
     }
+}
+
+void remove_new(Inodes &inodes, fuse_ino_t folder, const char *name)
+{
+    const int fd = inodes.fd(folder);
+    if (unlinkat(fd, name, 0) < 0 && errno == EISDIR)
+        unlinkat(fd, name, AT_REMOVEDIR);
 }
 
 void add_name_operations(fuse_lowlevel_ops &operations)
