@@ -220,26 +220,33 @@ Run glued(const Program &program, const std::shared_ptr<Spill> &spill, std::vect
     return all;
 }
 
-} // namespace
-
-std::optional<Run> joined(const KeyOrder &order, std::vector<Run> &runs)
+bool are_worth_their_chunks(const std::vector<Run> &runs)
 {
-    if (!are_apart(order, runs))
-        return std::nullopt;
     std::uint64_t bytes = 0, chunks = 0;
     for (const Run &run : runs) {
         bytes += run.bytes();
         chunks += run.chunks.size();
     }
-    if (runs.empty() || (runs.size() > 1 && bytes < chunks * least_chunk_bytes))
-        return std::nullopt;
+    return runs.size() == 1 || bytes >= chunks * least_chunk_bytes;
+}
+
+Run linked(std::vector<Run> runs)
+{
     Run all = std::move(runs.front());
     for (std::size_t i = 1; i < runs.size(); i++) {
         all.place = std::min(all.place, runs[i].place);
         std::move(runs[i].chunks.begin(), runs[i].chunks.end(), std::back_inserter(all.chunks));
     }
-    runs.clear();
     return all;
+}
+
+} // namespace
+
+std::optional<Run> joined(const KeyOrder &order, std::vector<Run> &runs)
+{
+    if (!are_apart(order, runs) || runs.empty() || !are_worth_their_chunks(runs))
+        return std::nullopt;
+    return linked(std::exchange(runs, {}));
 }
 
 Run merge_runs(const Program &program, const std::shared_ptr<Spill> &spill, std::vector<Run> runs, bool combine)
@@ -250,10 +257,8 @@ Run merge_runs(const Program &program, const std::shared_ptr<Spill> &spill, std:
     if (runs.size() == 1)
         return std::move(runs.front());
     const KeyOrder order(program);
-    if (std::optional<Run> all = joined(order, runs))
-        return std::move(*all);
-    if (!runs.empty() && are_apart(order, runs))
-        return glued(program, spill, std::move(runs));
+    if (are_apart(order, runs) && !runs.empty())
+        return are_worth_their_chunks(runs) ? linked(std::move(runs)) : glued(program, spill, std::move(runs));
     RunWriter writer(spill, program.key_width, program.value_width, place);
     Merge merge(order, std::move(runs));
     Combined combined(program);
