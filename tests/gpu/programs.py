@@ -20,6 +20,19 @@ class ProgramError(Exception):
     pass
 
 
+def wait_until(condition, what, seconds, process=None):
+    """Looks again and again, as long as @process runs, if there is one. @what: of what is not so in time."""
+    def said():
+        return f": {stderr_of(process).strip()}" if process else ""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if process and process.poll() is not None:
+            raise ProgramError(f"{what}: its program ended with status {process.returncode}{said()}")
+        if time.monotonic() > deadline:
+            raise ProgramError(f"{what} within {seconds} s{said()}")
+        time.sleep(0.02)
+
+
 def python(script, *arguments):
     return [sys.executable, os.path.join(HERE, script), *arguments]
 

@@ -14,7 +14,7 @@ import time
 import traceback
 
 from broker import Broker, BrokerError
-from programs import TOP, ProgramError, Programs, Server, stderr_of
+from programs import TOP, ProgramError, Programs, Server, stderr_of, wait_until
 
 
 class OutOfTime(Exception):
@@ -135,14 +135,7 @@ class Session:
         path = self.programs.socket
         self.daemon = self.programs.start([self.programs.daemon, "--socket", path, *self.broker_options],
                                           stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 15
-        while not listens(path):
-            if self.daemon.poll() is not None:
-                raise ProgramError(f"ptschedd ended with status {self.daemon.returncode}: "
-                                   f"{stderr_of(self.daemon).strip()}")
-            if time.monotonic() > deadline:
-                raise ProgramError(f"ptschedd does not listen at {path}: {stderr_of(self.daemon).strip()}")
-            time.sleep(0.05)
+        wait_until(lambda: listens(path), f"ptschedd does not listen at {path}", 15, self.daemon)
         self.broker = Broker(path, TOP)
         return self.broker
 

@@ -5,12 +5,11 @@ import contextlib
 import json
 import os
 import signal
-import time
 
 import catalogue
 import preempt
 from measure import rates
-from programs import ProgramError, close_quietly, stop
+from programs import ProgramError, close_quietly, stop, wait_until
 
 NICE, MS = 19, 19
 START_S = 60
@@ -61,14 +60,6 @@ def catches(pid, number):
     return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
-def until(condition, what):
-    deadline = time.monotonic() + START_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise ProgramError(f"not within {START_S} s: {what}")
-        time.sleep(0.02)
-
-
 class VirtualHogs:
     """On the virtual GPU: that they have run is all that is known of them."""
 
@@ -90,7 +81,7 @@ class VirtualHogs:
         processes = [self.start(scheduled) for _ in range(count)]
         try:
             for process in processes:
-                until(lambda pid=process.pid: catches(pid, signal.SIGTERM), "a hog has begun")
+                wait_until(lambda pid=process.pid: catches(pid, signal.SIGTERM), "a hog has not begun", START_S)
             yield VirtualRunning(self.session, processes, scheduled)
             for process in processes:
                 process.terminate()
@@ -116,7 +107,7 @@ class VirtualRunning:
         def all_known():
             found[:] = [self.session.broker.entity(process.pid) for process in self.processes]
             return all(found)
-        until(all_known, "the broker knows all hogs")
+        wait_until(all_known, "the broker does not know all hogs", START_S)
         return preempt.LEVELS[min(entity["MECHANISM"] for entity in found)]
 
     @staticmethod

@@ -5,9 +5,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 
-from programs import ProgramError, stderr_of, stop
+from programs import ProgramError, stop, wait_until
 
 # Seconds until it is mounted: contexts on a GPU take some of them.
 MOUNT_S = 60
@@ -42,15 +41,7 @@ class Mount:
                                        self.folder], extra=extra, stdout=subprocess.DEVNULL)
 
     def ready(self):
-        deadline = time.monotonic() + MOUNT_S
-        while not os.path.ismount(self.folder):
-            if self.process.poll() is not None:
-                raise ProgramError(f"ptcryptfs ended with status {self.process.returncode}: "
-                                   f"{stderr_of(self.process).strip()}")
-            if time.monotonic() > deadline:
-                raise ProgramError(f"ptcryptfs has not mounted {self.folder} within {MOUNT_S} s: "
-                                   f"{stderr_of(self.process).strip()}")
-            time.sleep(0.02)
+        wait_until(lambda: os.path.ismount(self.folder), f"ptcryptfs has not mounted {self.folder}", MOUNT_S, self.process)
 
     def cpu_seconds(self):
         """What the file system has used: itself, and in the kernel."""
