@@ -43,7 +43,7 @@ private:
     const std::shared_ptr<ArenaCore> arena_;
     const Site site_;
     const std::uint32_t most_returned_;
-    std::vector<Run *> runs_;           /* in the order of the kinds on the GPU */
+    std::vector<BlockRun *> runs_;      /* in the order of the kinds on the GPU */
     std::vector<KernelKind> kinds_;     /* as they were when collected last */
     std::vector<std::size_t> named_as_; /* which of these it is, by how they were named */
     device::Allocation memory_;
@@ -79,7 +79,7 @@ KernelBlocksCore::KernelBlocksCore(std::shared_ptr<ArenaCore> arena, const std::
         }
         upload();
     } catch (...) {
-        for (Run *run : runs_)
+        for (BlockRun *run : runs_)
             arena_->heap.end_kernels(*run);
         throw;
     }
@@ -92,7 +92,7 @@ KernelBlocksCore::~KernelBlocksCore()
     } catch (const std::exception &) {
         /* What kernels have given back by mistake stays theirs. */
     }
-    for (Run *run : runs_)
+    for (BlockRun *run : runs_)
         arena_->heap.end_kernels(*run);
 }
 

@@ -109,7 +109,7 @@ Stretch WindowCore::stretch_of(const PageRange &range) const
 
 std::string WindowCore::describe(const void *address) const
 {
-    Run *run = table.find(address);
+    BlockRun *run = table.find(address);
     Heap *heap = run ? run->owner() : nullptr;
     if (auto text = heap ? heap->describe(address) : std::nullopt)
         return *text;

@@ -272,7 +272,7 @@ void Coherence::Impl::open(Region &region, Stretch bytes, bool to_write)
         const PageSet pages = pages_of(*extent, {{bytes}});
         begin_fetch(*extent, work, pages & extent->directory.stale_on_host(), From::twin);
         work.finish();
-        for (const Run &run : extent->directory.grant(pages, to_write).runs())
+        for (const PageRun &run : extent->directory.grant(pages, to_write).runs())
             host_.open(*extent, run, to_write);
     }
 }
@@ -286,7 +286,7 @@ bool Coherence::Impl::serve(const HostSide::Fault &fault)
         Guard lock(extent.region.mutex);
         Work work(*this, turn);
         come_to_host(extent.region, work);
-        const Run run = extent.directory.to_fetch(fault.page);
+        const PageRun run = extent.directory.to_fetch(fault.page);
         if (run.count) {
             const Timer timer(copies_ns_);
             PageSet pages(extent.directory.pages());

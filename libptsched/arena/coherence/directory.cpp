@@ -23,7 +23,7 @@ std::size_t Streaks::length_at(std::size_t page) const
     return found < count ? std::min(2 * streaks_[found].length, most) : 1;
 }
 
-void Streaks::got(Run run)
+void Streaks::got(PageRun run)
 {
     std::size_t at = find(run.first);
     const std::size_t before = at < count ? streaks_[at].length : 0;
@@ -56,13 +56,13 @@ PageSet Directory::with(Rights rights) const
     return rights == Rights::none ? ~readable_ : rights == Rights::read ? readable_ - writable_ : writable_;
 }
 
-Run Directory::to_fetch(std::size_t page) const
+PageRun Directory::to_fetch(std::size_t page) const
 {
     const std::size_t end = std::min({on_host_.next(page), page + fetches_.length_at(page), pages()});
     return {page, end - page};
 }
 
-void Directory::fetched(Run run)
+void Directory::fetched(PageRun run)
 {
     on_host_.add(run);
     fetches_.got(run);
@@ -78,7 +78,7 @@ std::size_t Directory::end_of_streak(std::size_t page, bool is_write) const
 }
 
 /* Where the host has the habit of writing, all of it, as many threads may do so; else as far as streaks tell. */
-Run Directory::to_grant(std::size_t page, const PageSet &granted, bool is_write)
+PageRun Directory::to_grant(std::size_t page, const PageSet &granted, bool is_write)
 {
     const std::size_t most = std::min(granted.next(page), on_host_.next_missing(page));
     if (!is_write || is_seen_ || !written_twice_.has(page))
@@ -90,12 +90,12 @@ Run Directory::to_grant(std::size_t page, const PageSet &granted, bool is_write)
     return {first, std::max(page + 1, std::min(most, written_twice_.next_missing(page))) - first};
 }
 
-Run Directory::grant(std::size_t page, bool is_write)
+PageRun Directory::grant(std::size_t page, bool is_write)
 {
     PageSet &granted = is_write ? writable_ : readable_;
     if (granted.has(page) || !on_host_.has(page))
         return {page, 0};
-    const Run run = to_grant(page, granted, is_write);
+    const PageRun run = to_grant(page, granted, is_write);
     readable_.add(run);
     if (is_write) {
         writable_.add(run);
@@ -148,7 +148,7 @@ PageSet Directory::open_expected()
     PageSet opened(pages());
     if (!expects_reads())
         return opened;
-    (on_host_ & was_readable_).for_each_run([&](Run run) {
+    (on_host_ & was_readable_).for_each_run([&](PageRun run) {
         if (run.count >= long_run)
             opened.add(run);
     });
@@ -193,7 +193,7 @@ PageSet Directory::left_on_gpus(const PageSet &changed)
 
 void Directory::count_up(const PageSet &changed)
 {
-    changed.for_each_run([&](Run run) {
+    changed.for_each_run([&](PageRun run) {
         for (std::size_t page = run.first; page < run.end(); page++)
             versions_[page]++;
     });

@@ -25,7 +25,7 @@ public:
 
     /* How many pages from this one on. */
     std::size_t length_at(std::size_t page) const;
-    void got(Run run);
+    void got(PageRun run);
 
 private:
     struct Streak {
@@ -62,12 +62,12 @@ public:
     bool is_written(std::size_t page) const { return writable_.has(page); }
 
     /* What is to come from GPUs for an access to that page; of no pages: nothing. */
-    Run to_fetch(std::size_t page) const;
-    void fetched(Run run);
+    PageRun to_fetch(std::size_t page) const;
+    void fetched(PageRun run);
     /* It has not come. */
     void lost(const PageSet &fetched) { on_host_ -= fetched; }
     /* What may be opened for an access to that page, which is on the host; of no pages: it may be done. */
-    Run grant(std::size_t page, bool is_write);
+    PageRun grant(std::size_t page, bool is_write);
     /* Opens pages that are on the host; returns those that were not. */
     PageSet grant(const PageSet &which, bool is_write);
 
@@ -104,7 +104,7 @@ public:
 private:
     bool expects_reads();
     std::size_t end_of_streak(std::size_t page, bool is_write) const;
-    Run to_grant(std::size_t page, const PageSet &granted, bool is_write);
+    PageRun to_grant(std::size_t page, const PageSet &granted, bool is_write);
     void count_up(const PageSet &changed);
 
     const std::size_t first_;

@@ -90,7 +90,7 @@ void Coherence::Impl::bring(Region &region, Extent &extent, GpuWork &work, Besid
     const bool by_twins = host_.keeps_twins() && !region.owner.get();
     std::vector<ArenaIncoming> single;
     std::vector<std::size_t> staged;
-    directory.stale_on_gpus().for_each_run([&](Run run) {
+    directory.stale_on_gpus().for_each_run([&](PageRun run) {
         /* One copy for what may come whole, and lies side by side. */
         std::size_t first = run.first;
         const auto copy_until = [&](std::size_t end) {
@@ -128,8 +128,8 @@ void Coherence::Impl::bring(Region &region, Extent &extent, GpuWork &work, Besid
 void Coherence::Impl::begin_fetch(Extent &extent, Work &work, const PageSet &pages, From from)
 {
     std::vector<ArenaOutgoing> single;
-    const Runs runs = pages.runs();
-    for (const Run &run : runs) {
+    const PageRuns runs = pages.runs();
+    for (const PageRun &run : runs) {
         if (run.count >= long_run || runs.size() == 1)
             work.get().fetch(extent.place(), run, from);
         else
@@ -140,7 +140,7 @@ void Coherence::Impl::begin_fetch(Extent &extent, Work &work, const PageSet &pag
     }
     if (!single.empty())
         work.get().send(extent.place(), single);
-    for (const Run &run : runs)
+    for (const PageRun &run : runs)
         extent.directory.fetched(run);
     work.add_fetched(extent, pages);
 }
@@ -183,7 +183,7 @@ PageSet Coherence::Impl::changed_by_host(Region &region, Extent &extent, const P
     const Timer timer(differences_ns_);
     PageSet changed(written.pages());
     Races *const races = &region.races;
-    written.for_each_run([&](Run run) {
+    written.for_each_run([&](PageRun run) {
         for_each_different(host_.home(extent, run), host_.twin(extent, run.first), [&](const Difference &word) {
             const std::size_t offset = run.first * page_bytes + word.offset;
             changed.add({offset / page_bytes, 1});
@@ -216,7 +216,7 @@ void Coherence::Impl::settle_gpus(Region &region, Extent &extent, Work &work, co
     const PageSet whole = based - apart;
     PageSet changed(based.pages());
     std::vector<ArenaCompared> compared;
-    (writes ? apart : based).for_each_run([&](Run run) {
+    (writes ? apart : based).for_each_run([&](PageRun run) {
         for (std::size_t page = run.first; page < run.end(); page++)
             compared.push_back({static_cast<unsigned>(page), !apart.has(page) ? arena_count
                                                              : checked        ? arena_pack_with_twin
@@ -244,7 +244,7 @@ void Coherence::Impl::settle_gpus(Region &region, Extent &extent, Work &work, co
 void Coherence::Impl::adopt(Extent &extent, GpuWork &work, const PageSet &pages)
 {
     std::vector<ArenaOutgoing> single;
-    pages.for_each_run([&](Run run) {
+    pages.for_each_run([&](PageRun run) {
         if (run.count >= long_run)
             work.adopt(extent.place(), run);
         else

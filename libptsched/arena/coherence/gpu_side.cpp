@@ -2,6 +2,7 @@
 #include "libptsched/arena/coherence/gpu_side.hpp"
 
 #include "libptsched/arena/coherence/kernels_image.hpp"
+#include "libptsched/arena/coherence/words.hpp"
 #include "libptsched/base/lock.hpp"
 #include <ptsched/device/allocation.hpp>
 #include <ptsched/device/queue_pool.hpp>
@@ -15,8 +16,6 @@ namespace {
 
 using device::Address;
 using device::Allocation;
-
-constexpr std::size_t word_bytes = 4;
 
 /* Memory that is used again and grows. */
 class Buffer {
@@ -57,11 +56,11 @@ class CudaWork : public GpuWork {
 public:
     CudaWork(CudaSide &side, std::unique_ptr<Kit> kit) : side_(side), kit_(std::move(kit)) {}
     ~CudaWork() override;
-    void fill(const Place &place, Run run) override;
+    void fill(const Place &place, PageRun run) override;
     void bring(const Place &place, std::span<const ArenaIncoming> pages) override;
-    void fetch(const Place &place, Run run, From from) override;
+    void fetch(const Place &place, PageRun run, From from) override;
     void send(const Place &place, std::span<const ArenaOutgoing> pages) override;
-    void adopt(const Place &place, Run run) override;
+    void adopt(const Place &place, PageRun run) override;
     void compare(const Place &place, std::span<const ArenaCompared> pages, std::span<unsigned> changed,
                  const Found &found) override;
     std::byte *stage(std::size_t bytes) override;
@@ -200,7 +199,7 @@ void CudaWork::run(const device::Code &code, std::size_t pages, const std::vecto
 }
 
 /* What has come goes on to the twin while the next comes. */
-void CudaWork::fill(const Place &place, Run run)
+void CudaWork::fill(const Place &place, PageRun run)
 {
     constexpr std::size_t at_once = 8 << 20;
     device::Queue &first = queue(), &second = this->second();
@@ -221,7 +220,7 @@ void CudaWork::bring(const Place &place, std::span<const ArenaIncoming> pages)
     run(*side_.bring, pages.size(), {&current, &twin, &asked});
 }
 
-void CudaWork::fetch(const Place &place, Run run, From from)
+void CudaWork::fetch(const Place &place, PageRun run, From from)
 {
     const std::size_t at = run.first * page_bytes;
     if (from == From::twin)
@@ -238,7 +237,7 @@ void CudaWork::send(const Place &place, std::span<const ArenaOutgoing> pages)
     run(*side_.send, pages.size(), {&current, &twin, &asked});
 }
 
-void CudaWork::adopt(const Place &place, Run run)
+void CudaWork::adopt(const Place &place, PageRun run)
 {
     const std::size_t from = run.first * page_bytes;
     second().copy(place.twin + from, side_.gpu, side_.memories.on_gpu(place.offset + from), run.count * page_bytes);

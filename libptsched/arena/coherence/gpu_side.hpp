@@ -29,14 +29,14 @@ class GpuWork {
 public:
     virtual ~GpuWork() = default;
     /* The host's memory comes to the GPUs' and its twin, whatever these had. */
-    virtual void fill(const Place &place, Run run) = 0;
+    virtual void fill(const Place &place, PageRun run) = 0;
     virtual void bring(const Place &place, std::span<const ArenaIncoming> pages) = 0;
     /* What comes to the host's memory: the GPUs' own is used only while no kernel writes it. */
     enum class From { twin, current };
-    virtual void fetch(const Place &place, Run run, From from) = 0;
+    virtual void fetch(const Place &place, PageRun run, From from) = 0;
     virtual void send(const Place &place, std::span<const ArenaOutgoing> pages) = 0;
     /* The twin becomes what the GPUs' memory is. */
-    virtual void adopt(const Place &place, Run run) = 0;
+    virtual void adopt(const Place &place, PageRun run) = 0;
     /*
      * @changed: words of each page. What differs is passed to @found, as often as that needs memory, and is in the twin
      * then. Blocks.

@@ -68,7 +68,7 @@ void HostSide::forget(Extent &extent) noexcept
         std::this_thread::yield();
 }
 
-std::span<std::byte> HostSide::home(const Extent &extent, Run run) const
+std::span<std::byte> HostSide::home(const Extent &extent, PageRun run) const
 {
     return {memories_.alias() + extent.offset + run.first * page_bytes, run.count * page_bytes};
 }
@@ -77,12 +77,12 @@ std::span<std::byte> HostSide::home(const Extent &extent, Run run) const
 void HostSide::protect(const Extent &extent, const PageSet &pages, Rights rights) noexcept
 {
     const PageSet alike = pages | extent.directory.with(rights);
-    Run together{0, 0};
+    PageRun together{0, 0};
     const auto apply = [&] {
         if (together.count)
             memories_.protect(extent.offset + together.first * page_bytes, together.count * page_bytes, rights);
     };
-    pages.for_each_run([&](Run run) {
+    pages.for_each_run([&](PageRun run) {
         if (together.count && alike.next_missing(together.end()) >= run.first) {
             together.count = run.end() - together.first;
             return;
@@ -101,10 +101,10 @@ std::byte *HostSide::twin(const Extent &extent, std::size_t page) const
 void HostSide::forget_twins(const Extent &extent, const PageSet &pages) noexcept
 {
     pages.for_each_run(
-        [&](Run run) { twins_->forget(extent.offset + run.first * page_bytes, run.count * page_bytes); });
+        [&](PageRun run) { twins_->forget(extent.offset + run.first * page_bytes, run.count * page_bytes); });
 }
 
-void HostSide::open(Extent &extent, Run run, bool is_write)
+void HostSide::open(Extent &extent, PageRun run, bool is_write)
 {
     if (!run.count)
         return;

@@ -49,7 +49,7 @@ public:
     /* Waits for faults that are being served. */
     void forget(Extent &extent) noexcept;
 
-    std::span<std::byte> home(const Extent &extent, Run run) const;
+    std::span<std::byte> home(const Extent &extent, PageRun run) const;
     void protect(const Extent &extent, const PageSet &pages, Rights rights) noexcept;
     /* Opens what an access to a page on the host needs. */
     void open(Extent &extent, std::size_t page, bool is_write) PTSCHED_REQUIRES(extent.region.mutex)
@@ -57,7 +57,7 @@ public:
         open(extent, extent.directory.grant(page, is_write), is_write);
     }
     /* The same of a run, which the directory has granted. */
-    void open(Extent &extent, Run run, bool is_write);
+    void open(Extent &extent, PageRun run, bool is_write);
     /* Of pages that the host may have written since it released, as they were before; if there are twins. */
     bool keeps_twins() const { return twins_.has_value(); }
     std::byte *twin(const Extent &extent, std::size_t page) const;

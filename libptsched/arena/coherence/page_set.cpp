@@ -47,14 +47,14 @@ std::size_t PageSet::count() const
     return count;
 }
 
-Runs PageSet::runs() const
+PageRuns PageSet::runs() const
 {
-    Runs found;
-    for_each_run([&](Run run) { found.push_back(run); });
+    PageRuns found;
+    for_each_run([&](PageRun run) { found.push_back(run); });
     return found;
 }
 
-void PageSet::change(Run run, bool to)
+void PageSet::change(PageRun run, bool to)
 {
     for (std::size_t page = run.first; page < run.end();) {
         const std::size_t bit = page % 64, count = std::min(64 - bit, run.end() - page);

@@ -9,13 +9,13 @@
 namespace ptsched::arena {
 
 /* Pages side by side. */
-struct Run {
+struct PageRun {
     std::size_t first, count;
 
     std::size_t end() const { return first + count; }
-    bool operator==(const Run &) const = default;
+    bool operator==(const PageRun &) const = default;
 };
-using Runs = std::vector<Run>;
+using PageRuns = std::vector<PageRun>;
 
 /* Of so many pages. Only what makes one allocates memory. */
 class PageSet {
@@ -24,8 +24,8 @@ public:
 
     std::size_t pages() const { return pages_; }
     bool has(std::size_t page) const { return words_[page / 64] >> page % 64 & 1; }
-    void add(Run run) { change(run, true); }
-    void remove(Run run) { change(run, false); }
+    void add(PageRun run) { change(run, true); }
+    void remove(PageRun run) { change(run, false); }
     PageSet &operator|=(const PageSet &other);
     PageSet &operator&=(const PageSet &other);
     PageSet &operator-=(const PageSet &other);
@@ -45,14 +45,14 @@ public:
     {
         for (std::size_t first = next(0); first < pages_;) {
             const std::size_t end = next_missing(first);
-            function(Run{first, end - first});
+            function(PageRun{first, end - first});
             first = next(end);
         }
     }
-    Runs runs() const;
+    PageRuns runs() const;
 
 private:
-    void change(Run run, bool to);
+    void change(PageRun run, bool to);
     std::size_t find(std::size_t from, std::uint64_t inverted) const;
 
     std::size_t pages_;

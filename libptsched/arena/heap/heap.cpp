@@ -35,18 +35,18 @@ std::string range_of(const RunTable &table)
 
 } // namespace
 
-Heap *Run::owner() const
+Heap *BlockRun::owner() const
 {
     const Guard lock(shard->mutex);
     return heap;
 }
 
-Run &run_of(const RunTable &table, const void *block)
+BlockRun &run_of(const RunTable &table, const void *block)
 {
     if (!table.contains(block))
         throw Error(in_hexadecimal(block) + " is private memory, no block of an arena: the window is from " +
                     range_of(table));
-    if (Run *run = table.find(block))
+    if (BlockRun *run = table.find(block))
         return *run;
     throw Error(in_hexadecimal(block) + " is in the window, but nothing is allocated there: it was given back before, "
                                         "or never allocated");
@@ -93,30 +93,30 @@ PageRange Heap::take_pages(std::size_t bytes, std::size_t alignment)
     return pages;
 }
 
-Run &Heap::unused_run(Shard &shard)
+BlockRun &Heap::unused_run(Shard &shard)
 {
     if (shard.unused.empty()) {
         const Guard lock(mutex_);
-        runs_.push_back(std::make_unique<Run>(shard));
+        runs_.push_back(std::make_unique<BlockRun>(shard));
         /* There is room for all when they end. */
         shard.unused.reserve(runs_.size());
         return *runs_.back();
     }
-    Run &run = *shard.unused.back();
+    BlockRun &run = *shard.unused.back();
     shard.unused.pop_back();
     return run;
 }
 
-Run &Heap::make_run(const PageRange &pages, std::size_t block_bytes, std::uint32_t count, Shard &shard)
+BlockRun &Heap::make_run(const PageRange &pages, std::size_t block_bytes, std::uint32_t count, Shard &shard)
 {
     const Guard lock(shard.mutex);
-    Run &run = unused_run(shard);
+    BlockRun &run = unused_run(shard);
     run.pages = pages;
     run.block_bytes = block_bytes;
     run.count = run.known = count;
     run.used = run.hint = 0;
     run.size_class = 0;
-    run.place = Run::not_listed;
+    run.place = BlockRun::not_listed;
     run.is_large = run.of_kernels = false;
     run.bits.assign((count + 63) / 64, 0);
     /* Behind the last there is none that is free. */
@@ -129,7 +129,7 @@ Run &Heap::make_run(const PageRange &pages, std::size_t block_bytes, std::uint32
 }
 
 /* Its pages are free. */
-void Heap::end_run(Run &run)
+void Heap::end_run(BlockRun &run)
 {
     table_.set(run.pages, nullptr);
     run.heap = nullptr;
@@ -138,27 +138,27 @@ void Heap::end_run(Run &run)
     free_.add(run.pages);
 }
 
-void Heap::list(Shard &shard, Run &run)
+void Heap::list(Shard &shard, BlockRun &run)
 {
     auto &runs = shard.runs[run.size_class];
     run.place = static_cast<std::uint32_t>(runs.size());
     runs.push_back(&run);
 }
 
-void Heap::unlist(Run &run)
+void Heap::unlist(BlockRun &run)
 {
     auto &runs = run.shard->runs[run.size_class];
     runs.back()->place = run.place;
     runs[run.place] = runs.back();
     runs.pop_back();
-    run.place = Run::not_listed;
+    run.place = BlockRun::not_listed;
 }
 
-Run &Heap::make_small_run(unsigned size_class, Shard &shard)
+BlockRun &Heap::make_small_run(unsigned size_class, Shard &shard)
 {
     const std::size_t bytes = size_class::bytes_of(size_class);
     const PageRange pages = take_pages(size_class::run_bytes(size_class), page_bytes);
-    Run &run = make_run(pages, bytes, static_cast<std::uint32_t>(pages.bytes / bytes), shard);
+    BlockRun &run = make_run(pages, bytes, static_cast<std::uint32_t>(pages.bytes / bytes), shard);
     const Guard lock(shard.mutex);
     run.size_class = size_class;
     return run;
@@ -171,19 +171,19 @@ void *Heap::allocate_small(unsigned size_class, const Site &site)
     while (shard.runs[size_class].empty()) {
         /* Who gives pages may wait for others that want this lock. */
         lock.unlock();
-        Run &made = make_small_run(size_class, shard);
+        BlockRun &made = make_small_run(size_class, shard);
         lock.lock();
         list(shard, made);
     }
     auto &runs = shard.runs[size_class];
-    Run &run = *runs.back();
+    BlockRun &run = *runs.back();
     const std::uint32_t block = run.find_free();
     run.set_used(block);
     if (keeps_sites_)
         run.sites[block] = site;
     if (run.used == run.known) {
         runs.pop_back();
-        run.place = Run::not_listed;
+        run.place = BlockRun::not_listed;
     }
     bytes_.fetch_add(run.block_bytes, std::memory_order_relaxed);
     return run.at(block);
@@ -196,7 +196,7 @@ void *Heap::allocate_large(std::size_t bytes, std::size_t alignment, const Site 
                     std::to_string(table_.bytes()));
     bytes = std::max<std::size_t>(bytes, 1);
     const PageRange pages = take_pages(bytes, alignment);
-    Run &run = make_run(pages, bytes, 1, own_shard());
+    BlockRun &run = make_run(pages, bytes, 1, own_shard());
     const Guard lock(run.shard->mutex);
     run.is_large = true;
     run.set_used(0);
@@ -226,7 +226,7 @@ std::string Heap::where(const void *address) const
     return in_hexadecimal(address) + " in arena " + name_;
 }
 
-std::uint32_t Heap::block_at(const Run &run, const void *address) const
+std::uint32_t Heap::block_at(const BlockRun &run, const void *address) const
 {
     const auto behind = static_cast<std::size_t>(static_cast<const std::byte *>(address) - run.pages.begin);
     if (const std::size_t inside = run.is_large ? behind : behind % run.block_bytes)
@@ -245,7 +245,7 @@ void Heap::deallocate(void *address)
 {
     if (!address)
         return;
-    Run &run = run_of(table_, address);
+    BlockRun &run = run_of(table_, address);
     const Guard lock(run.shard->mutex);
     if (run.heap != this)
         throw Error(in_hexadecimal(address) + " is to be given back to arena " + name_ + ", but is of " +
@@ -264,12 +264,12 @@ void Heap::deallocate(void *address)
 }
 
 /* One with a block that has become free. */
-void Heap::give_to_shard(Run &run)
+void Heap::give_to_shard(BlockRun &run)
 {
     if (run.of_kernels)
         return;
     auto &runs = run.shard->runs[run.size_class];
-    if (run.place == Run::not_listed)
+    if (run.place == BlockRun::not_listed)
         list(*run.shard, run);
     /* One is kept for the next of its size. */
     if (run.used == 0 && runs.size() > 1) {
@@ -280,7 +280,7 @@ void Heap::give_to_shard(Run &run)
 
 std::optional<std::string> Heap::describe(const void *address)
 {
-    Run *run = table_.find(address);
+    BlockRun *run = table_.find(address);
     if (!run)
         return {};
     const Guard lock(run->shard->mutex);
@@ -302,17 +302,17 @@ Heap::Use Heap::use() const
     return {blocks_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed)};
 }
 
-Run &Heap::make_run_of_kernels(std::size_t block_bytes, std::uint32_t count)
+BlockRun &Heap::make_run_of_kernels(std::size_t block_bytes, std::uint32_t count)
 {
     const PageRange pages = take_pages(block_bytes * count, page_bytes);
-    Run &run = make_run(pages, block_bytes, count, shards_[0]);
+    BlockRun &run = make_run(pages, block_bytes, count, shards_[0]);
     const Guard lock(run.shard->mutex);
     run.known = 0;
     run.of_kernels = true;
     return run;
 }
 
-void Heap::set_known(Run &run, std::uint32_t known, const Site &site)
+void Heap::set_known(BlockRun &run, std::uint32_t known, const Site &site)
 {
     const Guard lock(run.shard->mutex);
     for (; run.known < known; run.known++) {
@@ -324,7 +324,7 @@ void Heap::set_known(Run &run, std::uint32_t known, const Site &site)
     }
 }
 
-void Heap::end_kernels(Run &run)
+void Heap::end_kernels(BlockRun &run)
 {
     const Guard lock(run.shard->mutex);
     run.of_kernels = false;

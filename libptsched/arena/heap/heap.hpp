@@ -20,8 +20,8 @@ namespace ptsched::arena {
 struct Shard {
     ptsched::Mutex mutex;
     /* Those with free blocks, by the class of their size; the last is the one that is taken from. */
-    std::array<std::vector<Run *>, size_class::count> runs PTSCHED_GUARDED_BY(mutex);
-    std::vector<Run *> unused PTSCHED_GUARDED_BY(mutex);
+    std::array<std::vector<BlockRun *>, size_class::count> runs PTSCHED_GUARDED_BY(mutex);
+    std::vector<BlockRun *> unused PTSCHED_GUARDED_BY(mutex);
 };
 
 /* Thread-safe. All that is refused throws Error, which says what is wrong with the address. */
@@ -51,28 +51,28 @@ public:
     const std::string &name() const { return name_; }
 
     /* Blocks for kernels, of which none is known as yet. */
-    Run &make_run_of_kernels(std::size_t block_bytes, std::uint32_t count);
+    BlockRun &make_run_of_kernels(std::size_t block_bytes, std::uint32_t count);
     /* Kernels have allocated all up to that one. */
-    void set_known(Run &run, std::uint32_t known, const Site &site);
+    void set_known(BlockRun &run, std::uint32_t known, const Site &site);
     /* They allocate no more there: what they have left is free. */
-    void end_kernels(Run &run);
+    void end_kernels(BlockRun &run);
 
 private:
     void *allocate_small(unsigned size_class, const Site &site);
     void *allocate_large(std::size_t bytes, std::size_t alignment, const Site &site);
-    Run &make_small_run(unsigned size_class, Shard &shard);
-    void give_to_shard(Run &run) PTSCHED_REQUIRES(run.shard->mutex);
+    BlockRun &make_small_run(unsigned size_class, Shard &shard);
+    void give_to_shard(BlockRun &run) PTSCHED_REQUIRES(run.shard->mutex);
     PageRange take_pages(std::size_t bytes, std::size_t alignment);
     /* The shard's lock is not held. */
-    Run &make_run(const PageRange &pages, std::size_t block_bytes, std::uint32_t count, Shard &shard);
-    void end_run(Run &run) PTSCHED_REQUIRES(run.shard->mutex);
-    Run &unused_run(Shard &shard) PTSCHED_REQUIRES(shard.mutex);
-    void list(Shard &shard, Run &run) PTSCHED_REQUIRES(shard.mutex);
-    void unlist(Run &run) PTSCHED_REQUIRES(run.shard->mutex);
+    BlockRun &make_run(const PageRange &pages, std::size_t block_bytes, std::uint32_t count, Shard &shard);
+    void end_run(BlockRun &run) PTSCHED_REQUIRES(run.shard->mutex);
+    BlockRun &unused_run(Shard &shard) PTSCHED_REQUIRES(shard.mutex);
+    void list(Shard &shard, BlockRun &run) PTSCHED_REQUIRES(shard.mutex);
+    void unlist(BlockRun &run) PTSCHED_REQUIRES(run.shard->mutex);
     Shard &own_shard();
     std::string where(const void *address) const;
     /* The block that begins there, of its run. */
-    std::uint32_t block_at(const Run &run, const void *address) const;
+    std::uint32_t block_at(const BlockRun &run, const void *address) const;
 
     static constexpr unsigned shard_count = 8;
 
@@ -86,12 +86,12 @@ private:
     ptsched::Mutex growth_;        /* nobody has another lock of the heap's who takes it, or waits for pages */
     mutable ptsched::Mutex mutex_; /* may be taken with a shard's */
     FreeRanges free_ PTSCHED_GUARDED_BY(mutex_);
-    std::vector<std::unique_ptr<Run>> runs_ PTSCHED_GUARDED_BY(mutex_); /* all that there ever were: who gives a block
-                                                                           back twice may still find one */
+    std::vector<std::unique_ptr<BlockRun>> runs_ PTSCHED_GUARDED_BY(mutex_); /* all that there ever were: who gives a
+                                                                           block back twice may still find one */
 };
 
 /* The run of a block that is given back; Error if no block begins there, or in no arena of that window. */
-Run &run_of(const RunTable &table, const void *block);
+BlockRun &run_of(const RunTable &table, const void *block);
 
 } // namespace ptsched::arena
 

@@ -21,8 +21,8 @@ class Heap;
 struct Shard;
 
 /* Pages side by side, with blocks of one size: many small ones, or one. */
-struct Run {
-    explicit Run(Shard &shard) : shard(&shard) {}
+struct BlockRun {
+    explicit BlockRun(Shard &shard) : shard(&shard) {}
 
     Shard *const shard;   /* whose lock protects what follows */
     Heap *heap = nullptr; /* null: it is unused */
@@ -64,11 +64,11 @@ public:
         return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin_) < bytes_;
     }
     /* Null: none, or the address is not the window's. */
-    Run *find(const void *address) const;
-    void set(const PageRange &pages, Run *run);
+    BlockRun *find(const void *address) const;
+    void set(const PageRange &pages, BlockRun *run);
 
 private:
-    using Entry = std::atomic<Run *>;
+    using Entry = std::atomic<BlockRun *>;
     struct Free {
         void operator()(Entry *entries) const { std::free(entries); }
     };

@@ -5,14 +5,14 @@
 
 using namespace test;
 using arena::Directory;
+using arena::PageRun;
 using arena::PageSet;
 using arena::Party;
 using arena::Rights;
-using arena::Run;
 
 namespace {
 
-PageSet pages(const Directory &directory, Run run)
+PageSet pages(const Directory &directory, PageRun run)
 {
     PageSet set(directory.pages());
     set.add(run);
@@ -34,9 +34,9 @@ void host_writes()
 {
     Directory directory(10);
     directory.brought(pages(directory, {0, 10}));
-    CHECK(directory.grant(4, false) == (Run{4, 1}));
+    CHECK(directory.grant(4, false) == (PageRun{4, 1}));
     CHECK(directory.rights(4) == Rights::read);
-    CHECK(directory.grant(4, true) == (Run{4, 1}));
+    CHECK(directory.grant(4, true) == (PageRun{4, 1}));
     CHECK(directory.rights(4) == Rights::write);
     CHECK(directory.is_written(4) && !directory.is_pristine(4));
     /* Somebody else was faster. */
@@ -98,7 +98,7 @@ void runs_grow()
     Directory directory(400);
     std::vector<std::size_t> counts;
     for (std::size_t page = 0; page < 400;) {
-        const Run run = directory.grant(page, true);
+        const PageRun run = directory.grant(page, true);
         CHECK_EQ(run.first, page);
         if (!CHECK(run.count > 0))
             return;
@@ -112,7 +112,7 @@ void runs_grow()
 void long_runs_end_with_large_pages()
 {
     Directory directory(400, 5);
-    for (const Run &run : std::vector<Run>({{0, 1}, {1, 2}, {3, 4}, {7, 20}, {27, 64}}))
+    for (const PageRun &run : std::vector<PageRun>({{0, 1}, {1, 2}, {3, 4}, {7, 20}, {27, 64}}))
         CHECK(directory.grant(run.first, true) == run);
 }
 
@@ -159,7 +159,7 @@ void fetches_grow()
     directory.left_on_gpus(pages(directory, {0, 20}));
     std::vector<std::size_t> counts;
     for (std::size_t page = 0; page < 20;) {
-        const Run run = directory.to_fetch(page);
+        const PageRun run = directory.to_fetch(page);
         if (!CHECK(run.count > 0))
             return;
         counts.push_back(run.count);
@@ -177,7 +177,7 @@ void only_what_is_there_is_opened()
     directory.brought(pages(directory, {0, 8}));
     directory.left_on_gpus(pages(directory, {2, 1}));
     directory.grant(0, false);
-    CHECK(directory.grant(1, false) == (Run{1, 1}));
+    CHECK(directory.grant(1, false) == (PageRun{1, 1}));
     CHECK_EQ(directory.grant(2, false).count, std::size_t{0});
 }
 
@@ -206,15 +206,15 @@ void expects_reads()
 void habits_of_writing()
 {
     Directory directory(100);
-    std::vector<Run> granted;
+    std::vector<PageRun> granted;
     for (int round = 0; round < 7; round++) {
         directory.open_expected();
         granted.push_back(directory.grant(40, true));
         directory.grant(pages(directory, {20, 60}), true);
         give_away(directory);
     }
-    const Run one{40, 1}, all{20, 60};
-    CHECK(granted == std::vector<Run>({one, one, all, all, all, one, all}));
+    const PageRun one{40, 1}, all{20, 60};
+    CHECK(granted == std::vector<PageRun>({one, one, all, all, all, one, all}));
 }
 
 /* Nor is what GPUs have opened, or what is open already. */
@@ -229,7 +229,7 @@ void habits_end_where_nothing_is()
     directory.left_on_gpus(pages(directory, {70, 5}));
     directory.open_expected();
     directory.grant(pages(directory, {30, 1}), true);
-    CHECK(directory.grant(50, true) == (Run{31, 39}));
+    CHECK(directory.grant(50, true) == (PageRun{31, 39}));
     CHECK_EQ(directory.grant(72, true).count, std::size_t{0});
 }
 

@@ -24,7 +24,7 @@ FakeMemories::FakeMemories(std::size_t pages, device::Device *gpu)
 class FakeGpuSide::Work : public arena::GpuWork {
 public:
     explicit Work(FakeGpuSide &side) : side_(side) {}
-    void fill(const arena::Place &place, arena::Run run) override
+    void fill(const arena::Place &place, arena::PageRun run) override
     {
         side_.counts.fills++;
         side_.counts.filled_pages += static_cast<unsigned>(run.count);
@@ -34,7 +34,7 @@ public:
         }
     }
     void bring(const arena::Place &place, std::span<const arena::ArenaIncoming> pages) override;
-    void fetch(const arena::Place &place, arena::Run run, From from) override
+    void fetch(const arena::Place &place, arena::PageRun run, From from) override
     {
         side_.counts.fetches++;
         side_.counts.fetched_pages += static_cast<unsigned>(run.count);
@@ -42,7 +42,7 @@ public:
                     run.count * page_bytes);
     }
     void send(const arena::Place &place, std::span<const arena::ArenaOutgoing> pages) override;
-    void adopt(const arena::Place &place, arena::Run run) override
+    void adopt(const arena::Place &place, arena::PageRun run) override
     {
         side_.counts.adopts++;
         std::memcpy(twin(place, run.first), current(place, run.first), run.count * page_bytes);

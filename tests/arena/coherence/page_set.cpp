@@ -7,8 +7,8 @@
 #include <set>
 
 using namespace test;
+using arena::PageRun;
 using arena::PageSet;
-using arena::Run;
 
 namespace {
 
@@ -21,7 +21,7 @@ void empty_and_full()
         CHECK_EQ((~set).count(), pages);
         set.add({0, pages});
         CHECK_EQ(set.count(), pages);
-        CHECK(set.runs() == arena::Runs({Run{0, pages}}));
+        CHECK(set.runs() == arena::PageRuns({PageRun{0, pages}}));
         CHECK_EQ(set.next_missing(0), pages);
         CHECK((~set).empty());
     }
@@ -34,7 +34,7 @@ void runs_are_joined()
     set.add({70, 130});
     set.add({299, 1});
     set.remove({100, 1});
-    CHECK(set.runs() == arena::Runs({Run{60, 40}, Run{101, 99}, Run{299, 1}}));
+    CHECK(set.runs() == arena::PageRuns({PageRun{60, 40}, PageRun{101, 99}, PageRun{299, 1}}));
     CHECK(set.has(60) && !set.has(59) && !set.has(100) && set.has(101));
 }
 
