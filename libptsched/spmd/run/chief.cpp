@@ -13,7 +13,7 @@ namespace ptsched::spmd {
 namespace {
 
 /* Seconds from one sign of life to the next. */
-constexpr double beat_seconds = 0.25, progress_seconds = 0.5;
+constexpr double progress_seconds = 0.5;
 constexpr std::size_t message_bytes = 4 << 20;
 
 double seconds(std::chrono::milliseconds time)

@@ -36,6 +36,9 @@ enum class Tag : std::uint32_t {
     stop,     /* down: text: why the job ends */
 };
 
+/* From one beat to the next. */
+inline constexpr double beat_seconds = 0.25;
+
 struct Head {
     Tag tag;
     std::uint32_t run; /* runs of this cluster so far, on all ranks the same */

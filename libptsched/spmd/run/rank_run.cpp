@@ -10,7 +10,7 @@ namespace ptsched::spmd {
 namespace {
 
 constexpr std::chrono::milliseconds nap{50};
-constexpr double beat_seconds = 0.25, look_seconds = 2e-3;
+constexpr double look_seconds = 2e-3;
 
 } // namespace
 
