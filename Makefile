@@ -65,6 +65,8 @@ override CFLAGS   += -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread $(SANFLAGS)
 override CXXFLAGS += -std=c++20 $(OPT) $(WARNINGS) $(LOCKS) -fPIC -pthread $(SANFLAGS)
 override LDFLAGS  += -pthread $(SANFLAGS)
 
+include scripts/unity.mk
+
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 # An object that only a pattern rule names is still worth keeping.

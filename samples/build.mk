@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What the folders here have in common: it is read before them.
-SAMPLES_COMMON := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/common/*.cpp))
+SAMPLES_COMMON := $(call objects,$(wildcard samples/common/*.cpp))
 
 # For what calls the driver, by the name that every driver has. The toolkit's stub spares a machine with a GPU the
 # virtual one.

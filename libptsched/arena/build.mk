@@ -2,7 +2,7 @@
 # libptsched-arena.so: one address for CPU and GPUs, and calls across, on top of libptsched-pool.so.
 ARENA_SRCS := $(wildcard libptsched/arena/*.cpp libptsched/arena/*/*.cpp) \
 	$(addprefix libptsched/base/,bad_access.cpp c_error.cpp)
-ARENA_OBJS := $(ARENA_SRCS:%=$(B)/obj/%.o)
+ARENA_OBJS := $(call objects,$(ARENA_SRCS))
 # What kernels include.
 ARENA_HEADERS := $(wildcard $(addprefix libptsched/include/ptsched/,arena.cuh arena/*.h arena/*.hpp arena/*.cuh arena/*/*.h \
 	pool.cuh pool/*.h))

@@ -4,7 +4,7 @@
 DEVICE_HAS_OPENCL := $(shell echo '\#include <CL/cl.h>' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
 DEVICE_SRCS := $(filter-out $(if $(DEVICE_HAS_OPENCL),%/no_opencl.cpp,%/opencl.cpp %/opencl_code.cpp %/icd.cpp), \
 	$(wildcard libptsched/device/*.cpp)) libptsched/base/chrono_clock.cpp
-DEVICE_OBJS := $(DEVICE_SRCS:%=$(B)/obj/%.o)
+DEVICE_OBJS := $(call objects,$(DEVICE_SRCS))
 DEVICE_SO   := $(B)/lib/libptsched-device.so
 
 # What is made of a library for graphs. Nobody replaces its functions: calls within it are direct, and can be inlined.

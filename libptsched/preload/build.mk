@@ -8,7 +8,7 @@ PRELOAD_SRCS := $(wildcard $(PRELOAD_DIR)/*/*.cpp) $(wildcard libptsched/rm/*.cp
 ifneq ($(SAN),)
 PRELOAD_SRCS := $(filter-out %/unwinder.cpp,$(PRELOAD_SRCS))
 endif
-PRELOAD_OBJS := $(PRELOAD_SRCS:%=$(B)/obj/preload/%.o)
+PRELOAD_OBJS := $(call objects,$(PRELOAD_SRCS),preload/)
 PRELOAD_SO   := $(B)/lib/libptsched-preload.so
 # Not -Bsymbolic: with that, the loader looks for what we ask it for here first, and not where the program's order has it.
 PRELOAD_LDFLAGS := -shared -Wl,-soname,libptsched-preload.so -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \

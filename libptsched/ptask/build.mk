@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # libptask.so: graphs of tasks for accelerators and the host, on top of libptsched-device.so.
 PTASK_SRCS := $(wildcard libptsched/ptask/*/*.cpp) $(addprefix libptsched/base/,worker.cpp c_error.cpp nvtx.cpp trace_events.cpp)
-PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
+PTASK_OBJS := $(call objects,$(PTASK_SRCS))
 PTASK_SO   := $(B)/lib/libptask.so
 # For programs of the tree: a program in C names nothing of the second, which is found by the program's path all the same.
 PTASK_LINK := -L$(B)/lib -Wl,--push-state,--no-as-needed -lptask -lptsched-device -Wl,--pop-state

@@ -2,7 +2,7 @@
 # libptsched-spmd.so: map and reduce over CPUs, GPUs and nodes, on top of libptsched-device.so. MPI is a library of its own.
 SPMD_SRCS := $(filter-out libptsched/spmd/mpi/%,$(wildcard libptsched/spmd/*.cpp libptsched/spmd/*/*.cpp)) \
 	libptsched/base/trace_events.cpp
-SPMD_OBJS := $(SPMD_SRCS:%=$(B)/obj/%.o)
+SPMD_OBJS := $(call objects,$(SPMD_SRCS))
 SPMD_SO   := $(B)/lib/libptsched-spmd.so
 
 $(SPMD_OBJS): CPPFLAGS += $(LIBRARY_CPPFLAGS)

@@ -4,12 +4,12 @@
 ARENA_PROGRAMS := $(filter-out calls,$(patsubst samples/arena/%/kernels.cu,%,$(wildcard samples/arena/*/kernels.cu)))
 # The library's own are found by the program's path only if the program names them, too.
 ARENA_LINK     := -L$(B)/lib -Wl,--push-state,--no-as-needed -lptsched-arena -lptsched-pool -lptsched-device -Wl,--pop-state
-ARENA_COMMON   := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/arena/common/*.cpp))
+ARENA_COMMON   := $(call objects,$(wildcard samples/arena/common/*.cpp))
 # $(call arena_counted,PROGRAM): a file for each variant.
 arena_counted   = $(foreach pair,hand=hand managed=managed owned=arenas shared=arenas,$(subst =,=samples/arena/$(1)/,$(pair)).cpp)
 
 define arena_program
-$(B)/samples/arena-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/arena/$(1)/*.cpp)) $(ARENA_COMMON) $(SAMPLES_COMMON) \
+$(B)/samples/arena-$(1): $(call objects,$(wildcard samples/arena/$(1)/*.cpp)) $(ARENA_COMMON) $(SAMPLES_COMMON) \
 		$(B)/lib/libptsched-arena.so $(CUDA_STUB)
 	@mkdir -p $$(@D)
 	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) $(ARENA_LINK) $(CUDA_STUB) -Wl,-rpath,'$$$$ORIGIN/../lib'

@@ -23,7 +23,7 @@ POOL_BY_HAND  := $(patsubst samples/pool/%/hand.cu,%,$(wildcard samples/pool/*/h
 POOL_CUH      := $(wildcard samples/pool/common/*.cuh samples/common/*.cuh)
 
 define pool_program
-$(B)/samples/pool-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/$(1)/*.cpp)) $(SAMPLES_COMMON) $(B)/lib/libptsched-pool.so
+$(B)/samples/pool-$(1): $(call objects,$(wildcard samples/pool/$(1)/*.cpp)) $(SAMPLES_COMMON) $(B)/lib/libptsched-pool.so
 	$$(link_pool_program)
 $(B)/vgpu/pool-$(1).so: samples/pool/$(1)/kernels.cu $(wildcard samples/pool/$(1)/*.h samples/pool/$(1)/*.cuh) $(POOL_CUH) $(POOL_HEADERS) $(VGPU_CC)
 	$$(compile_for_vgpu)

@@ -5,7 +5,7 @@ SPMD_PROGRAMS    := $(filter-out summary,$(sort $(patsubst samples/spmd/%/main.c
 SPMD_HAS_MPI     := $(shell command -v mpicxx >/dev/null && echo yes)
 SPMD_MPI_COMPILE := $(if $(SPMD_HAS_MPI),$(patsubst -I%,-isystem %,$(shell mpicxx --showme:compile)))
 SPMD_MPI_LINK    := $(if $(SPMD_HAS_MPI),$(filter-out -lmpi_cxx,$(shell mpicxx --showme:link)))
-SPMD_COMMON      := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/spmd/common/*.cpp))
+SPMD_COMMON      := $(call objects,$(wildcard samples/spmd/common/*.cpp))
 
 # Gcc's OpenMP is what they are compared with, whichever compiler makes the rest; and all that the processor has.
 $(B)/obj/samples/spmd/%.cpp.o: samples/spmd/%.cpp
@@ -14,7 +14,7 @@ $(B)/obj/samples/spmd/%.cpp.o: samples/spmd/%.cpp
 SPMD_MARCH ?= native
 
 define spmd_program
-$(B)/samples/spmd-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/spmd/$(1)/*.cpp)) $(SPMD_COMMON) $(SAMPLES_COMMON) \
+$(B)/samples/spmd-$(1): $(call objects,$(wildcard samples/spmd/$(1)/*.cpp)) $(SPMD_COMMON) $(SAMPLES_COMMON) \
 		$(B)/lib/libptsched-spmd.so $(B)/lib/libptsched-spmd-mpi.so
 	@mkdir -p $$(@D)
 	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lptsched-spmd-mpi -lptsched-spmd -lptsched-device $(SPMD_MPI_LINK) -lgomp -Wl,-rpath,'$$$$ORIGIN/../lib'

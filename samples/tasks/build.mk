@@ -3,10 +3,10 @@
 # and, where it has steps by cuBLAS, hand.so with these, which needs the toolkit.
 TASKS_PROGRAMS := saxpy gemm cholesky nbody heat hotspot kmeans
 TASKS_WITH_BLAS := gemm cholesky
-TASKS_COMMON   := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/tasks/common/*.cpp))
+TASKS_COMMON   := $(call objects,$(wildcard samples/tasks/common/*.cpp))
 
 define tasks_program
-$(B)/samples/tasks-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/tasks/$(1)/*.cpp)) $(TASKS_COMMON) $(SAMPLES_COMMON) \
+$(B)/samples/tasks-$(1): $(call objects,$(wildcard samples/tasks/$(1)/*.cpp)) $(TASKS_COMMON) $(SAMPLES_COMMON) \
 		$(B)/lib/libptsched-tasks.so $(CUDA_STUB)
 	@mkdir -p $$(@D)
 	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lptsched-tasks -lptsched-device $(CUDA_STUB) -Wl,-rpath,'$$$$ORIGIN/../lib'

@@ -4,7 +4,7 @@
 CONFORMANCE_DIR   := tests/conformance
 CONFORMANCE_NAMES := tap scheduler genl actor
 CONFORMANCE_LIB   := $(CONFORMANCE_NAMES:%=$(B)/obj/$(CONFORMANCE_DIR)/%.cpp.o)
-CONFORMANCE_OBJS  := $(patsubst %,$(B)/obj/%.o,$(wildcard $(CONFORMANCE_DIR)/cases_*.cpp) $(CONFORMANCE_DIR)/main.cpp)
+CONFORMANCE_OBJS  := $(call objects,$(wildcard $(CONFORMANCE_DIR)/cases_*.cpp) $(CONFORMANCE_DIR)/main.cpp)
 
 
 $(B)/tests/conformance: $(CONFORMANCE_OBJS)

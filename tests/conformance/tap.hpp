@@ -60,9 +60,10 @@ void check_equal(const char *file, int line, const char *text, Expected expected
 
 #define TEST_JOIN_(a, b) a##b
 #define TEST_JOIN(a, b) TEST_JOIN_(a, b)
-#define TEST(name)                                                                                                     \
-    static void TEST_JOIN(test_case_, __LINE__)();                                                                     \
-    static tap::Case TEST_JOIN(test_registration_, __LINE__)(name, TEST_JOIN(test_case_, __LINE__));                   \
-    static void TEST_JOIN(test_case_, __LINE__)()
+#define TEST_NUMBER(name, number)                                                                                      \
+    static void TEST_JOIN(test_case_, number)();                                                                       \
+    static tap::Case TEST_JOIN(test_registration_, number)(name, TEST_JOIN(test_case_, number));                       \
+    static void TEST_JOIN(test_case_, number)()
+#define TEST(name) TEST_NUMBER(name, __COUNTER__)
 
 #endif

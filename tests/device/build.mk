@@ -4,7 +4,7 @@
 DEVICE_TEST_SRCS := $(filter-out %/bench-device.cpp,$(wildcard tests/device/*.cpp))
 
 # Linked with the driver so that the one of the virtual GPU is found.
-$(B)/tests/device: $(DEVICE_TEST_SRCS:%=$(B)/obj/%.o) $(PTASK_INSIDES) $(B)/bin/ptschedd $(B)/bin/ptsched $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so \
+$(B)/tests/device: $(call objects,$(DEVICE_TEST_SRCS)) $(PTASK_INSIDES) $(B)/bin/ptschedd $(B)/bin/ptsched $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so \
 		$(addprefix $(B)/vgpu/,kernels.so ptx/ptsched_pieces.so ptx/ptsched_multiply_add.so)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'

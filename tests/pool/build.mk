@@ -10,7 +10,7 @@ $(B)/obj/tests/pool/programs.cpp.o: $(wildcard samples/pool/*/kernels.cu)
 
 $(B)/obj/tests/pool/from_c.cpp.o: CPPFLAGS += -DPOOL_INCLUDE='"$(abspath libptsched/include)"'
 
-$(B)/tests/pool: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/pool/*.cpp tests/pool/*.c) tests/device/rival.cpp) $(POOL_OBJS) $(PTASK_INSIDES) \
+$(B)/tests/pool: $(call objects,$(wildcard tests/pool/*.cpp tests/pool/*.c) tests/device/rival.cpp) $(POOL_OBJS) $(PTASK_INSIDES) \
 		$(B)/bin/ptschedd $(B)/bin/ptsched $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(addprefix $(B)/vgpu/,pool-kernels.so kernels.so) \
 		$(if $(SAN),,$(B)/lib/libptsched-preload.so $(addprefix $(B)/samples/,$(POOL_EXAMPLES) $(POOL_PROGRAMS:%=pool-%))) \
 		$(addprefix $(B)/vgpu/,nvrtc.so $(POOL_EXAMPLES:%=%.so) $(POOL_PROGRAMS:%=pool-%.so))

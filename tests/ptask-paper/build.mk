@@ -5,7 +5,7 @@
 PAPER_TESTS := $(patsubst %,$(B)/tests/ptask-paper-%,variants figures gesture)
 
 $(PAPER_TESTS): $(B)/tests/ptask-paper-%: $(B)/obj/tests/ptask-paper/%.cpp.o \
-		$(patsubst %,$(B)/obj/%.o,$(wildcard samples/ptask/paper/*.cpp)) $(B)/lib/libptask.so \
+		$(call objects,$(wildcard samples/ptask/paper/*.cpp)) $(B)/lib/libptask.so \
 		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/paper.so \
 		$(addprefix $(B)/samples/,bench-ptask gesture paper.cl null-driver/libcuda.so.1)
 	@mkdir -p $(@D)

@@ -17,12 +17,12 @@ $(B)/obj/tests/ptask/images.cpp.o: CPPFLAGS += -DPTASK_KERNELS='"$(abspath $(B)/
 $(B)/obj/tests/ptask/images.cpp.o: $(B)/vgpu/ptask-kernels.so
 
 # Linked with the driver so that the one of the virtual GPU is found.
-$(B)/tests/ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/*.cpp tests/ptask/*.c)) $(PTASK_INSIDES) \
+$(B)/tests/ptask: $(call objects,$(wildcard tests/ptask/*.cpp tests/ptask/*.c)) $(PTASK_INSIDES) \
 		$(addprefix $(B)/vgpu/,vgpud libcuda.so nvrtc.so kernels.so ptask-kernels.so)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
 
-$(B)/tests/ptask-world: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/world/*.cpp)) \
+$(B)/tests/ptask-world: $(call objects,$(wildcard tests/ptask/world/*.cpp)) \
 		$(B)/obj/tests/vgpu/libcuda/link.cpp.o $(PTASK_INSIDES) \
 		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so ptask-kernels.so)
 	@mkdir -p $(@D)

@@ -10,7 +10,7 @@ $(B)/obj/tests/tasks/programs.cpp.o: CPPFLAGS += -DTASKS_PROGRAMS='"$(TASKS_PROG
 # A new program is a new test.
 $(B)/obj/tests/tasks/programs.cpp.o: samples/tasks/build.mk
 
-$(B)/tests/tasks: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/tasks/*.c tests/tasks/*.cpp)) $(TASKS_OBJS) $(PTASK_INSIDES) \
+$(B)/tests/tasks: $(call objects,$(wildcard tests/tasks/*.c tests/tasks/*.cpp)) $(TASKS_OBJS) $(PTASK_INSIDES) \
 		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(addprefix $(B)/vgpu/,kernels.so tasks-fold.so tasks-taskbench.so bench-tasks.so $(TASKS_PROGRAMS:%=tasks-%.so)) \
 		$(if $(SAN),,$(B)/samples/tasks-taskbench $(B)/tests/bench-tasks $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%)) \
 		$(if $(NVTX_CPPFLAGS),| $(B)/tests/ptask-nvtx-tool.so)

@@ -17,7 +17,7 @@ $(B)/vgpu/vgpud: $(B)/obj/$(VGPU)/vgpud.cpp.o $(B)/obj/tools/ptschedd/event_loop
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^
 
-VGPU_LIBCUDA_OBJS := $(patsubst %,$(B)/obj/%.o,$(wildcard $(VGPU)/libcuda/*.cpp))
+VGPU_LIBCUDA_OBJS := $(call objects,$(wildcard $(VGPU)/libcuda/*.cpp))
 
 $(VGPU_LIBCUDA_OBJS): CXXFLAGS += -fvisibility=hidden -I$(VGPU)/include
 
@@ -72,7 +72,7 @@ $(B)/vgpu/vgpu-stat: $(addprefix $(B)/obj/$(VGPU)/,vgpu-stat.cpp.o libcuda/link.
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^
 
-VGPU_TEST_OBJS := $(patsubst %,$(B)/obj/%.o,$(wildcard $(VGPU)/test_libcuda*.cpp)) \
+VGPU_TEST_OBJS := $(call objects,$(wildcard $(VGPU)/test_libcuda*.cpp)) \
 	$(B)/obj/$(VGPU)/libcuda/link.cpp.o
 
 $(B)/tests/vgpu_libcuda: $(VGPU_TEST_OBJS) $(VGPU_PROGRAMS)

@@ -2,7 +2,7 @@
 # The encrypted file system, where libfuse 3 and OpenSSL are.
 PTCRYPTFS_CPPFLAGS := $(shell pkg-config --cflags fuse3 libcrypto 2>/dev/null)
 PTCRYPTFS_LIBS     := $(shell pkg-config --libs fuse3 libcrypto 2>/dev/null)
-PTCRYPTFS_OBJS     := $(patsubst %,$(B)/obj/%.o,$(wildcard tools/ptcryptfs/*/*.cpp tools/ptcryptfs/*.cpp))
+PTCRYPTFS_OBJS     := $(call objects,$(wildcard tools/ptcryptfs/*/*.cpp tools/ptcryptfs/*.cpp))
 
 $(PTCRYPTFS_OBJS): CPPFLAGS += $(PTCRYPTFS_CPPFLAGS)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Jobs of spmd on clusters that are made up.
-SPMD_SIM_OBJS := $(patsubst %,$(B)/obj/%.o,$(filter-out tools/ptsched-spmd-sim/main.cpp,$(wildcard tools/ptsched-spmd-sim/*.cpp)))
+SPMD_SIM_OBJS := $(call objects,$(filter-out tools/ptsched-spmd-sim/main.cpp,$(wildcard tools/ptsched-spmd-sim/*.cpp)))
 
 $(B)/tests/spmd-sim: $(B)/obj/tools/ptsched-spmd-sim/main.cpp.o $(SPMD_SIM_OBJS) \
-		$(patsubst %,$(B)/obj/%.o,$(wildcard libptsched/spmd/schedule/*.cpp))
+		$(call objects,$(wildcard libptsched/spmd/schedule/*.cpp))
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 

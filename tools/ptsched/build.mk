@@ -5,7 +5,7 @@
 PTSCHED_PKGS    := libnl-3.0 libnl-genl-3.0 ncursesw CLI11 nlohmann_json protobuf-lite
 PTSCHED_MISSING := $(shell for package in $(PTSCHED_PKGS); do \
 	pkg-config --exists $$package 2>/dev/null || echo $$package; done; command -v protoc >/dev/null || echo protoc)
-PTSCHED_OBJS    := $(patsubst %,$(B)/obj/%.o,$(wildcard tools/ptsched/*.cpp))
+PTSCHED_OBJS    := $(call objects,$(wildcard tools/ptsched/*.cpp))
 PERFETTO_DIR    := $(B)/obj/tools/ptsched/perfetto
 
 ifeq ($(PTSCHED_MISSING),)

@@ -3,7 +3,7 @@ PTSCHEDD_LIBNL := $(shell pkg-config --exists libnl-3.0 libnl-genl-3.0 2>/dev/nu
 # The events of the module need libnl; a GPU machine without it has no module either.
 PTSCHEDD_SRCS := $(filter-out $(if $(PTSCHEDD_LIBNL),tools/ptschedd/no_module_events.cpp,tools/ptschedd/module_events.cpp),$(wildcard tools/ptschedd/*.cpp)) \
 	libptsched/base/time_calls.cpp libptsched/client/device_name.cpp $(wildcard libptsched/rm/*.cpp)
-PTSCHEDD_OBJS := $(PTSCHEDD_SRCS:%=$(B)/obj/%.o) $(POLICY_SRCS:%=$(B)/obj/%.o)
+PTSCHEDD_OBJS := $(call objects,$(PTSCHEDD_SRCS)) $(call objects,$(POLICY_SRCS))
 
 $(B)/obj/tools/ptschedd/%.o: CPPFLAGS += $(if $(PTSCHEDD_LIBNL),$(shell pkg-config --cflags $(PTSCHEDD_LIBNL)))
 

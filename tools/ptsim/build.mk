@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # The simulator, and its test, which is made of the same parts.
-PTSIM_LIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(filter-out tools/ptsim/main.cpp,$(wildcard tools/ptsim/*.cpp tools/ptsim/*/*.cpp)) \
+PTSIM_LIB_OBJS := $(call objects,$(filter-out tools/ptsim/main.cpp,$(wildcard tools/ptsim/*.cpp tools/ptsim/*/*.cpp)) \
 	$(POLICY_SRCS))
 
 $(B)/bin/ptsim: $(B)/obj/tools/ptsim/main.cpp.o $(PTSIM_LIB_OBJS)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
-$(B)/tests/simulate: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/simulate/*.cpp)) $(PTSIM_LIB_OBJS)
+$(B)/tests/simulate: $(call objects,$(wildcard tests/simulate/*.cpp)) $(PTSIM_LIB_OBJS)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 

@@ -3,7 +3,7 @@
 SPMD_MPI_CPPFLAGS := $(shell pkg-config --cflags mpi-c 2>/dev/null)
 SPMD_MPI_LIBS     := $(shell pkg-config --libs mpi-c 2>/dev/null)
 SPMD_MPI_SRCS := $(wildcard libptsched/spmd/mpi/*.cpp)
-SPMD_MPI_OBJS := $(SPMD_MPI_SRCS:%=$(B)/obj/%.o)
+SPMD_MPI_OBJS := $(call objects,$(SPMD_MPI_SRCS))
 SPMD_MPI_SO   := $(B)/lib/libptsched-spmd-mpi.so
 
 $(SPMD_MPI_OBJS): CPPFLAGS += $(LIBRARY_CPPFLAGS) $(patsubst -I%,-isystem %,$(SPMD_MPI_CPPFLAGS)) -DOMPI_SKIP_MPICXX

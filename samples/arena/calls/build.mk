@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What calls across cost.
 $(B)/samples/arena-calls: POOL_LINK := $(ARENA_LINK)
-$(B)/samples/arena-calls: $(patsubst %,$(B)/obj/%.o,$(wildcard samples/arena/calls/*.cpp)) $(SAMPLES_COMMON) $(B)/lib/libptsched-arena.so
+$(B)/samples/arena-calls: $(call objects,$(wildcard samples/arena/calls/*.cpp)) $(SAMPLES_COMMON) $(B)/lib/libptsched-arena.so
 	$(link_pool_program)
 $(B)/vgpu/arena-calls.so: samples/arena/calls/kernels.cu $(ARENA_HEADERS) $(VGPU_CC)
 	$(compile_for_vgpu)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 # The PTask paper's programs, as benchmarks on a GPU and as a test on the virtual one and on PoCL.
 PAPER       := samples/ptask/paper
-PAPER_OBJS  := $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/*.cpp))
+PAPER_OBJS  := $(call objects,$(wildcard $(PAPER)/*.cpp))
 PAPER_BENCH := $(addprefix $(B)/samples/,bench-ptask gesture paper.cl null-driver/libcuda.so.1)
 
-$(B)/samples/bench-ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/bench/*.cpp))
-$(B)/samples/gesture: $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/gesture/*.cpp))
+$(B)/samples/bench-ptask: $(call objects,$(wildcard $(PAPER)/bench/*.cpp))
+$(B)/samples/gesture: $(call objects,$(wildcard $(PAPER)/gesture/*.cpp))
 $(B)/samples/bench-ptask $(B)/samples/gesture: $(PAPER_OBJS) $(B)/lib/libptask.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(PTASK_LINK) -ldl -Wl,-rpath,'$$ORIGIN/../lib'
 
-$(B)/samples/null-driver/libcuda.so.1: $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/null/*.cpp))
+$(B)/samples/null-driver/libcuda.so.1: $(call objects,$(wildcard $(PAPER)/null/*.cpp))
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -o $@ $^
 

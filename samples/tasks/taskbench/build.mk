@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Task Bench's patterns, by tasks of the library, by OpenMP's, and by hand on a GPU.
 TASKBENCH      := samples/tasks/taskbench
-TASKBENCH_OBJS := $(patsubst %,$(B)/obj/%.o,$(wildcard $(TASKBENCH)/*.cpp) samples/common/report.cpp)
+TASKBENCH_OBJS := $(call objects,$(wildcard $(TASKBENCH)/*.cpp) samples/common/report.cpp)
 
 # Gcc's tasks are what it is compared with, whichever compiler makes the rest.
 OPENMP_CXX ?= g++

@@ -4,7 +4,7 @@ $(B)/obj/tests/arena/coherence/kernels.cpp.o: CPPFLAGS += -DKERNEL_PTX='"$(abspa
 
 $(B)/obj/tests/arena/coherence/benches.cpp.o: CPPFLAGS += -DARENA_BENCH_IS_BUILT=$(if $(SAN),false,true)
 
-$(B)/tests/arena-coherence: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/arena/coherence/*.cpp)) $(sort $(ARENA_OBJS) $(POOL_OBJS) $(DEVICE_OBJS)) $(B)/lib/libptsched-core.a \
+$(B)/tests/arena-coherence: $(call objects,$(wildcard tests/arena/coherence/*.cpp)) $(sort $(ARENA_OBJS) $(POOL_OBJS) $(DEVICE_OBJS)) $(B)/lib/libptsched-core.a \
 		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/ptx/ptsched_arena_compare.so \
 		$(if $(SAN),,$(B)/tests/bench-arena $(B)/vgpu/bench-arena.so)
 	@mkdir -p $(@D)

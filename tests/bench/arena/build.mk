@@ -2,7 +2,7 @@
 # What it costs to keep arenas coherent, beside copies. Of the library it uses what programs do not see.
 BENCH_ARENA := tests/bench/arena
 
-$(B)/tests/bench-arena: $(patsubst %,$(B)/obj/%.o,$(wildcard $(BENCH_ARENA)/*.cpp) tests/arena/coherence/two_memories.cpp) $(SAMPLES_COMMON) \
+$(B)/tests/bench-arena: $(call objects,$(wildcard $(BENCH_ARENA)/*.cpp) tests/arena/coherence/two_memories.cpp) $(SAMPLES_COMMON) \
 		$(filter $(B)/obj/libptsched/arena/coherence/% $(B)/obj/libptsched/base/%,$(ARENA_OBJS)) $(B)/lib/libptsched-device.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptsched-device -Wl,-rpath,'$$ORIGIN/../lib'

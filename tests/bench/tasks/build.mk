@@ -5,7 +5,7 @@ BENCH_TASKS := tests/bench/tasks
 $(B)/obj/$(BENCH_TASKS)/openmp.cpp.o: $(BENCH_TASKS)/openmp.cpp
 	$(compile_openmp)
 
-$(B)/tests/bench-tasks: $(patsubst %,$(B)/obj/%.o,$(wildcard $(BENCH_TASKS)/*.cpp) samples/common/report.cpp) $(B)/lib/libptsched-tasks.so
+$(B)/tests/bench-tasks: $(call objects,$(wildcard $(BENCH_TASKS)/*.cpp) samples/common/report.cpp) $(B)/lib/libptsched-tasks.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptsched-tasks -lptsched-device -lgomp -Wl,-rpath,'$$ORIGIN/../lib'
 

@@ -5,7 +5,7 @@ SPMD_CUH := $(wildcard libptsched/include/ptsched/spmd.cuh libptsched/include/pt
 $(B)/vgpu/spmd-test.so: tests/spmd/gpu/kernels.cu $(SPMD_CUH) $(VGPU_CC)
 	$(compile_for_vgpu)
 
-$(B)/tests/spmd-gpu: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/spmd/gpu/*.cpp) tests/device/rival.cpp) $(SPMD_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a \
+$(B)/tests/spmd-gpu: $(call objects,$(wildcard tests/spmd/gpu/*.cpp) tests/device/rival.cpp) $(SPMD_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a \
 		$(B)/bin/ptschedd $(B)/bin/ptsched $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/kernels.so $(B)/vgpu/spmd-test.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
