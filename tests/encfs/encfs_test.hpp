@@ -21,6 +21,7 @@ std::vector<tap::Case> choosing_cases();
 std::vector<tap::Case> volume_cases();
 std::vector<tap::Case> store_cases();
 std::vector<tap::Case> crash_cases();
+std::vector<tap::Case> error_cases();
 
 /* A key is found in no time with it. */
 constexpr Scrypt fast{16, 1, 1};

@@ -19,7 +19,7 @@ int main()
     using namespace test;
     prepare_secrets();
     std::vector<tap::Case> all;
-    for (auto *some : {crypt_cases, choosing_cases, volume_cases, store_cases, crash_cases})
+    for (auto *some : {crypt_cases, choosing_cases, volume_cases, store_cases, crash_cases, error_cases})
         for (tap::Case &one : some())
             all.push_back(std::move(one));
     return tap::run(all);
