@@ -344,7 +344,8 @@ uninstall: ## remove what "make install" put there (same DESTDIR and prefix)
 help: ## this list
 	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z_.-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
-	@printf '\nVariables: B=build directory, SAN=sanitizers, PTSCHED_CACHE=directory for kernels\n'
+	@printf '\nVariables: B=build directory, SAN=sanitizers, PTSCHED_CACHE=directory for kernels,\n'
+	@printf '  UNITY=yes: what is built is compiled a folder at a time (scripts/unity.mk)\n'
 
 # Tests, programs among the samples, and all of it under a sanitizer or with PARSE_ONCE=yes, as "make check" has it,
 # parse the standard library once. Otherwise libraries and tools show that each file includes what it needs.

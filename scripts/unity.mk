@@ -13,8 +13,8 @@ SEPARATE += $(addprefix libptsched/,arena/coherence/kernels_image.cpp \
 	encfs/gpu/main pool/from_c pool/programs ptask/contents ptask/images tasks/benches tasks/programs) \
 	$(addprefix tools/,ptcryptfs/gpu/kernel_image.cpp ptsched/main.cpp ptsched/trace_file.cpp)
 # or use for something of their own a name that a neighbour uses, too.
-SEPARATE += $(patsubst %,libptsched/%.cpp,arena/call/host_functions device/icd device/nvrtc device/slices preload/entry/wrappers preload/turn/device \
-	preload/turn/look_after ptask/devices/device_share) \
+SEPARATE += $(patsubst %,libptsched/%.cpp,arena/call/host_functions device/icd device/nvrtc device/slices \
+	preload/entry/wrappers preload/turn/device preload/turn/look_after ptask/devices/device_share) \
 	samples/pool/gpus2/main.cpp samples/ptask/paper/matrices.cpp samples/ptask/paper/bench/% samples/tasks/%/hand.cpp \
 	$(patsubst %,tests/%.cpp,arena/coherence/shared arena/kernels arena/window bench/arena/hand_over \
 	conformance/cases_group device/home device/parameters device/slices device/spaces pool/graph ptask/world/loan \
@@ -35,7 +35,8 @@ unity_objects = $(foreach folder,$(sort $(dir $(1))),$(call \
 sources_in = $(strip $(foreach source,$(2),$(if $(filter $(1),$(dir $(source))),$(source))))
 # FOLDER, SOURCES in it, PREFIX
 unity_object = $(call separate_objects,$(if $(word 2,$(2)),$(call \
-	unity_source,$(1),$(2),$(1)unity-$(basename $(notdir $(firstword $(2))))-$(basename $(notdir $(lastword $(2))))-$(words $(2)).cpp),$(2)),$(3))
+	unity_source,$(1),$(2),$(1)$(call unity_name,$(2)).cpp),$(2)),$(3))
+unity_name = unity-$(basename $(notdir $(firstword $(1))))-$(basename $(notdir $(lastword $(1))))-$(words $(1))
 # FOLDER, SOURCES, NAME: that name, with a rule for the file, which includes them.
 unity_source = $(if $(UNITY_$(3)),,$(eval UNITY_$(3) := $(2))$(eval $(B)/unity/$(3): $(1); \
 	@mkdir -p $$(@D) && printf '#include "%s"\n' $(2) >$$@))$(if $(filter-out $(UNITY_$(3)),$(2)),$(error \
