@@ -9,6 +9,7 @@
 #include "tests/sanitizers.h"
 
 #include <boost/context/detail/fcontext.hpp>
+#include <cstdint>
 #include <new>
 #include <sys/mman.h>
 #include <vector>
@@ -29,9 +30,17 @@ namespace context = boost::context::detail;
 /* A CUDA thread has a kilobyte unless told otherwise; what is not touched takes no memory. */
 constexpr std::size_t stack_bytes = 256 << 10, guard_bytes = 4096;
 
+/* The thread sanitizer takes eight mappings for each, and the kernel allows a process 65,530 of them. */
+#ifdef PTSCHED_TEST_TSAN
+constexpr std::size_t many = 4096;
+#else
+constexpr std::size_t many = SIZE_MAX;
+#endif
+
 struct Pool {
     ptsched::Mutex lock;
     std::vector<std::unique_ptr<Fiber>> idle PTSCHED_GUARDED_BY(lock);
+    std::size_t in_use PTSCHED_GUARDED_BY(lock) = 0;
 };
 
 /* Never destroyed: workers may outlive main(). */
@@ -115,11 +124,15 @@ void Fiber::arrive(Fiber &from, void *context)
 std::unique_ptr<Fiber> Fiber::take(void (*job)(Fiber &))
 {
     const ptsched::Guard lock(pool().lock);
-    if (pool().idle.empty())
-        return std::make_unique<Fiber>(job);
-    std::unique_ptr<Fiber> fiber = std::move(pool().idle.back());
-    pool().idle.pop_back();
-    fiber->job_ = job;
+    std::unique_ptr<Fiber> fiber;
+    if (pool().idle.empty()) {
+        fiber = std::make_unique<Fiber>(job);
+    } else {
+        fiber = std::move(pool().idle.back());
+        pool().idle.pop_back();
+        fiber->job_ = job;
+    }
+    pool().in_use++;
     return fiber;
 }
 
@@ -127,6 +140,13 @@ void Fiber::give_back(std::unique_ptr<Fiber> fiber)
 {
     const ptsched::Guard lock(pool().lock);
     pool().idle.push_back(std::move(fiber));
+    pool().in_use--;
+}
+
+bool Fiber::may_take_more()
+{
+    const ptsched::Guard lock(pool().lock);
+    return pool().in_use < many;
 }
 
 } // namespace vgpu

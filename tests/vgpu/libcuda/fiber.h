@@ -30,6 +30,8 @@ public:
     /* One that is not in use, of any thread's; std::bad_alloc if there is no memory for another. */
     static std::unique_ptr<Fiber> take(void (*job)(Fiber &));
     static void give_back(std::unique_ptr<Fiber> fiber);
+    /* Whether there may be so many more in use as a block has threads. */
+    static bool may_take_more();
 
 private:
     struct Begin;

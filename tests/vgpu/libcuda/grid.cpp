@@ -214,8 +214,11 @@ void Grid::relieve_locked(Runner &runner)
     }
 }
 
+/* Where there are many threads already, a block that is long is not taken for one that waits for the next ones. */
 void Grid::look()
 {
+    if (!Fiber::may_take_more())
+        return;
     const ptsched::Guard lock(lock_);
     if (own_->is_long())
         relieve_locked(*own_);
