@@ -128,8 +128,7 @@ void power_is_cut()
         }
         Memory left = disk.after_crash(random);
         StoredFile again(left, volume(), engine(), lock);
-        const Content content = again.read(0, 100 * sector_bytes);
-        const std::vector<std::byte> all(content.bytes.begin(), content.bytes.end());
+        const std::vector<std::byte> all = content_of(again);
         for (std::uint64_t i = 0; i < sectors_of(all.size()); i++) {
             const std::size_t bytes = std::min<std::size_t>(sector_bytes, all.size() - i * sector_bytes);
             CHECK(may_be(sector_of(all, i), bytes, versions[i]));

@@ -100,6 +100,13 @@ private:
     std::vector<std::byte> bytes_;
 };
 
+/* All of it, where that is no more than tests write. */
+inline std::vector<std::byte> content_of(StoredFile &file)
+{
+    const Content content = file.read(0, 100 * sector_bytes);
+    return {content.bytes.begin(), content.bytes.end()};
+}
+
 /* Chooses what is tried. Each run of a test does the same. */
 class Random {
 public:

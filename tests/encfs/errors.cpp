@@ -19,13 +19,10 @@ public:
     }
     void write(std::uint64_t at, ConstBytes from) override
     {
-        try {
-            fail_if_chosen();
-        } catch (const std::system_error &) {
-            Memory::write(at, from.first(std::min(from.size(), sectors_written_ * sector_bytes)));
-            throw;
-        }
-        Memory::write(at, from);
+        const bool fails = is_chosen();
+        Memory::write(at, from.first(fails ? std::min(from.size(), sectors_written_ * sector_bytes) : from.size()));
+        if (fails)
+            fail();
     }
     void resize(std::uint64_t size) override
     {
@@ -44,16 +41,20 @@ public:
         sectors_written_ = sectors_written;
         has_failed_ = false;
     }
-    /* Whether it has; it does no more. */
-    bool has_failed() { return std::exchange(has_failed_, true); }
+    /* From now on it does not. Whether it has. */
+    bool end_failing() { return std::exchange(has_failed_, true); }
 
 private:
-    void fail_if_chosen() const
+    bool is_chosen() const { return !has_failed_ && left_-- == 0; }
+    void fail() const
     {
-        if (has_failed_ || left_-- > 0)
-            return;
         has_failed_ = true;
         throw std::system_error(EIO, std::generic_category());
+    }
+    void fail_if_chosen() const
+    {
+        if (is_chosen())
+            fail();
     }
 
     mutable std::uint64_t left_ = UINT64_MAX;
@@ -78,12 +79,6 @@ std::size_t foreign_sectors(const std::vector<std::byte> &found, std::vector<std
     return foreign;
 }
 
-std::vector<std::byte> content_of(StoredFile &file)
-{
-    const Content content = file.read(0, 100 * sector_bytes);
-    return {content.bytes.begin(), content.bytes.end()};
-}
-
 /* @change, with an error at each call of the store in turn, until there is none. */
 void try_change(const Change &change, const std::vector<std::byte> &before, Random &random)
 {
@@ -103,7 +98,7 @@ void try_change(const Change &change, const std::vector<std::byte> &before, Rand
         } catch (const std::system_error &error) {
             is_told = error.code().value() == EIO;
         }
-        has_failed = store.has_failed();
+        has_failed = store.end_failing();
         CHECK_EQ(is_told, has_failed);
         const std::vector<std::byte> left = content_of(file);
         CHECK(left.size() >= std::min(before.size(), after.size()));

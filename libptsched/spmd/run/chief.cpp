@@ -12,7 +12,7 @@
 namespace ptsched::spmd {
 namespace {
 
-/* Seconds from one sign of life to the next. */
+/* From one line of progress to the next. */
 constexpr double progress_seconds = 0.5;
 constexpr std::size_t message_bytes = 4 << 20;
 

@@ -81,7 +81,8 @@ class VirtualHogs:
         processes = [self.start(scheduled) for _ in range(count)]
         try:
             for process in processes:
-                wait_until(lambda pid=process.pid: catches(pid, signal.SIGTERM), "a hog has not begun", START_S)
+                wait_until(lambda pid=process.pid: catches(pid, signal.SIGTERM), "a hog has not begun", START_S,
+                           process)
             yield VirtualRunning(self.session, processes, scheduled)
             for process in processes:
                 process.terminate()
