@@ -17,7 +17,7 @@
 
 #define CGROUPS "/sys/fs/cgroup"
 
-/* So many times as long as it takes to look at all is waited before that is done. */
+/* So many times as long as two looks take lies between them: it costs 1 / (4 * LONGER) at most. */
 enum { SOMEBODY = 1000, MAX_ACCOUNTS = 256, MANY = 100, FEWER = 20, LONGER = 50 };
 
 static int set_grouping(uint32_t grouping)
@@ -288,31 +288,50 @@ static double now(void)
 	return time.tv_sec + time.tv_nsec / 1e9;
 }
 
-/* The budgets of all that wait: of @n together, and of the one that came after these. */
-static void look(const pid_t *pids, int n, double *many, double *one)
+/* The budgets of @n together and of the one that came after these, and when they were read. */
+struct look {
+	double many, one;
+	double began, ended;
+};
+
+static struct look look(const pid_t *pids, int n)
 {
 	static struct ks_entity all[KS_MAX_ENTITIES];
+	struct look look = {.began = now()};
 	int count = ks_entities(-1, all, KS_MAX_ENTITIES);
 
-	*many = *one = 0;
+	look.ended = now();
 	for (int i = 0; i < count; i++)
 		for (int j = 0; j <= n; j++)
 			if (all[i].pid == (uint32_t)pids[j])
-				*(j < n ? many : one) += all[i].budget_ns;
+				*(j < n ? &look.many : &look.one) += all[i].budget_ns;
+	return look;
 }
 
-/* What @n earn of what all earn while somebody has the turn. */
+static double took(const struct look *look)
+{
+	return look->ended - look->began;
+}
+
+/*
+ * What @n earn of what all earn while somebody has the turn. A look reads one budget after
+ * another, so that it must be short beside what lies between two: of the looks that came so
+ * far, the quickest is compared with the last.
+ */
 static double part_of_many(const pid_t *pids, int n)
 {
-	double many, one, many_then, one_then, begun = now(), looked, at;
+	struct look first = look(pids, n), last;
 
-	look(pids, n, &many_then, &one_then);
-	do {
-		at = now();
-		look(pids, n, &many, &one);
-		looked = now() - at;
-	} while (at - begun < LONGER * looked);
-	return (many - many_then) / (many - many_then + one - one_then);
+	for (;;) {
+		last = look(pids, n);
+		if (last.began - first.ended >= LONGER * (took(&first) + took(&last)))
+			break;
+		if (took(&last) < took(&first))
+			first = last;
+	}
+	last.many -= first.many;
+	last.one -= first.one;
+	return last.many / (last.many + last.one);
 }
 
 TEST_F(cgroups, many_in_one_have_no_more_than_one_in_another)
