@@ -6,7 +6,7 @@ $(B)/tests/encfs: $(ENCFS_OBJS) $(B)/lib/libptsched-core.a
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^ -lcrypto
 
-tests/encfs/mounted_test: | $(B)/bin/ptcryptfs $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/ptx/ptcryptfs_xts.so
+$(addprefix tests/encfs/,mounted_test trouble_test): | $(B)/bin/ptcryptfs $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/ptx/ptcryptfs_xts.so
 
 tests/encfs/bench_test: | $(B)/bin/ptcryptfs $(addprefix $(B)/bin/,ptschedd ptsched) $(PRELOAD_SO) \
 	$(addprefix $(B)/vgpu/,vgpud libcuda.so inversion-client kernels.so ptx/ptcryptfs_xts.so)
@@ -33,5 +33,5 @@ VM_FILES += $(B)/tests/encfs-requesters:/vm/tests/encfs-requesters-module $(B)/b
 	$(B)/vgpu/ptx/ptcryptfs_xts.so:/usr/lib/ptx/
 VM_TESTS += /vm/tests/encfs-requesters-module
 
-TESTS       += $(addprefix $(B)/tests/,encfs encfs-gpu encfs-requesters) $(addprefix tests/encfs/,mounted_test bench_test)
-TESTS_NOSAN += $(B)/tests/encfs-requesters tests/encfs/mounted_test tests/encfs/bench_test
+TESTS       += $(addprefix $(B)/tests/,encfs encfs-gpu encfs-requesters) $(addprefix tests/encfs/,mounted_test trouble_test bench_test)
+TESTS_NOSAN += $(B)/tests/encfs-requesters $(addprefix tests/encfs/,mounted_test trouble_test bench_test)
