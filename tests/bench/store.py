@@ -6,6 +6,7 @@ import os
 import subprocess
 import time
 
+import json_file
 from programs import TOP
 
 
@@ -59,11 +60,8 @@ class Store:
         return cell if alike else None
 
     def add(self, name, figures):
-        """Keeps a cell, at once: the file is whole at any instant."""
+        """Keeps a cell, at once."""
         self.found[name] = {"depends": self.now, "taken": time.strftime("%Y-%m-%d %H:%M:%S"), **figures}
         self.added.add(name)
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        with open(self.path + ".new", "w", encoding="utf-8") as file:
-            json.dump(self.found, file, indent=1)
-            file.write("\n")
-        os.replace(self.path + ".new", self.path)
+        json_file.write(self.path, self.found)

@@ -2,8 +2,9 @@
 """Figures of several rounds: the medians and what they were between, as records in a file like that of the samples."""
 import json
 import math
-import os
 import statistics
+
+import json_file
 
 
 class ResultsError(Exception):
@@ -52,11 +53,8 @@ class Results:
                 for name, (values, unit, against, levels) in self.found.items()]
 
     def write(self):
-        """In the place of records with the same names, or behind them; the file is whole at any instant."""
+        """In the place of records with the same names, or behind them."""
         if not self.path or not self.found:
             return
         records = {record.get("name"): record for record in [*records_of(self.path), *self.records()]}
-        with open(self.path + ".new", "w", encoding="utf-8") as file:
-            json.dump(list(records.values()), file, indent=1)
-            file.write("\n")
-        os.replace(self.path + ".new", self.path)
+        json_file.write(self.path, list(records.values()))
