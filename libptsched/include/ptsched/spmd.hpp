@@ -157,7 +157,7 @@ public:
 
     /*
      * By their keys. As Output::where says: all of them, on rank 0 alone, or what @part, a rank of this process, has
-     * reduced. None where they went to files. Valid as long as the result.
+     * reduced. None where they went to files or to memory of the program's. Valid as long as the result.
      */
     PairList<Key, Value> pairs(unsigned part = 0) const { return PairList<Key, Value>(parts_.at(part)); }
     /* Ranks of this process: 1, unless Options::ranks says otherwise. */

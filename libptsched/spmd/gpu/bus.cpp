@@ -64,6 +64,11 @@ void Bus::upload(device::Address to, const std::byte *from, std::size_t bytes)
 
 void Bus::download(std::byte *to, device::Address from, std::size_t bytes)
 {
+    if (is_pinned(to)) {
+        queue_.download(to, from, bytes);
+        queue_.finish();
+        return;
+    }
     const std::size_t count = (bytes + chunk_bytes - 1) / chunk_bytes;
     const auto bytes_of = [&](std::size_t number) { return std::min(chunk_bytes, bytes - number * chunk_bytes); };
     for (std::size_t number = 0; number < count + 1; number++) {

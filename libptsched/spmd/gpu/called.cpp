@@ -11,7 +11,10 @@ namespace ptsched::spmd {
 
 class Stream::Called final : public GpuBlock {
 public:
-    Called(Stream &on, const Block &block, CUstream_st *stream) : on_(on), block_(block), stream_(stream) {}
+    Called(Stream &on, const Piece &piece, CUstream_st *stream)
+        : on_(on), block_(piece.block), placed_(piece.placed), stream_(stream)
+    {
+    }
 
     CUstream_st *stream() const override { return stream_; }
     int gpu() const override { return on_.number_; }
@@ -50,7 +53,7 @@ public:
     {
         Pairs made = on_.pairs();
         for (const Emitted &some : emitted_) {
-            if (!some.count)
+            if (!some.count || (placed_ && place(some)))
                 continue;
             if (some.own_keys.empty())
                 on_.bring_column(made.keys, some.keys, some.count, some.key_bytes);
@@ -83,8 +86,25 @@ private:
         compare("values", value_bytes, on_.program_.value_width);
     }
 
+    /* Straight, if they are to lie one behind the other as they do here. */
+    bool place(const Emitted &some) const
+    {
+        std::vector<std::uint64_t> keys(some.count);
+        auto *const bytes = reinterpret_cast<std::byte *>(keys.data());
+        if (some.own_keys.empty())
+            on_.bus_.download(bytes, some.keys, some.count * some.key_bytes);
+        else
+            std::memcpy(bytes, some.own_keys.data(), some.own_keys.size());
+        if (consecutive(keys, 0) < some.count)
+            return false;
+        on_.bus_.download(placed_->room(keys[0], some.count, some.value_bytes), some.values,
+                          some.count * some.value_bytes);
+        return true;
+    }
+
     Stream &on_;
     const Block &block_;
+    Placed *const placed_;
     CUstream_st *const stream_;
     std::vector<device::Allocation> memory_;
     std::vector<Emitted> emitted_;
@@ -94,7 +114,7 @@ Pairs Stream::map_by_host(const Piece &piece)
 {
     std::optional<Called> called;
     const auto code = device::cuda_stream_code(gpu_, [&](const device::StreamWork &work) {
-        called.emplace(*this, piece.block, work.stream);
+        called.emplace(*this, piece, work.stream);
         program_.gpu.host.map(*called);
     });
     /* What it has allocated is used until then, whatever it throws. */

@@ -35,8 +35,8 @@ std::uint64_t hash_of_job(const Work &work)
     for (const std::uint64_t number :
          {std::uint64_t{program.key_width}, std::uint64_t{program.value_width}, work.input.bytes(), work.block_bytes,
           work.partitions, std::uint64_t{work.ordered}, static_cast<std::uint64_t>(work.output.where),
-          std::uint64_t{program.combines()}, std::uint64_t{program.reduce != nullptr},
-          static_cast<std::uint64_t>(program.order)})
+          std::uint64_t{work.output.value_bytes}, std::uint64_t{program.combines()},
+          std::uint64_t{program.reduce != nullptr}, static_cast<std::uint64_t>(program.order)})
         text += std::to_string(number) + ' ';
     return hash_of(text);
 }

@@ -9,6 +9,26 @@
 namespace ptsched::spmd {
 namespace {
 
+void check_placed(const Work &work)
+{
+    const Program &program = work.program;
+    const auto refuse = [&](const std::string &why) {
+        throw Error("job \"" + program.name + "\" has Output::value_bytes, " + why);
+    };
+    if (program.key_width != sizeof(std::uint64_t) ||
+        (program.order != Order::unsigned_numbers && program.order != Order::signed_numbers))
+        refuse("for which keys are integers of 8 bytes, and its keys are none");
+    if (program.combines() || program.reduce)
+        refuse("which is for maps alone, and it combines or reduces");
+    if (!work.output.path.empty())
+        refuse("and Output::path: results go to one of the two");
+    if (work.output.where != Output::Where::root)
+        refuse("and Output::where is to be root: values go to the memory of rank 0");
+    if (program.value_width != any_width && program.value_width != work.output.value_bytes)
+        refuse("which is " + std::to_string(work.output.value_bytes) + ", and its values have " +
+               std::to_string(program.value_width) + " bytes");
+}
+
 /* Whatever is wrong with it on every rank alike. */
 void check(const Work &work)
 {
@@ -17,6 +37,8 @@ void check(const Work &work)
         throw Error("job \"" + program.name + "\" has no map: Job::cpu.map, Job::gpu.kernels or Job::gpu.host is one");
     if (!work.input.source())
         throw Error("job \"" + program.name + "\" has no input: Job::input says what it reads");
+    if (work.output.value_bytes)
+        check_placed(work);
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #ifndef PTSCHED_SPMD_RUN_ENGINE_HPP
 #define PTSCHED_SPMD_RUN_ENGINE_HPP
 
+#include "libptsched/spmd/output/placed.hpp"
 #include "libptsched/spmd/schedule/range.hpp"
 #include <ptsched/spmd/program.hpp>
 
@@ -19,7 +20,7 @@ namespace ptsched::spmd {
 
 /* Whole records of the input. What it points to stays until the piece is done. */
 struct Piece {
-    Block block;
+    Block block = {};
     /*
      * Its pairs come back with it, combined with no other piece's, since sums are to have one order. Otherwise the
      * engine may keep them, combine them with later pieces', and give them to collect().
@@ -32,6 +33,8 @@ struct Piece {
     bool again = false;
     /* Nothing of the partition is likely to follow it: pairs that are kept back had better come with it. */
     bool last = false;
+    /* Not null: pairs may go there rather than come back; each does one of the two. */
+    Placed *placed = nullptr;
 };
 
 /* So few pairs are not worth another thread: who has them sorts and combines them. */

@@ -204,6 +204,7 @@ void PartitionMap::fetch_and_start(const Given &given)
         piece.alone = setting_.work.ordered;
         piece.again = setting_.again;
         piece.last = given.last;
+        piece.placed = setting_.placed;
         piece.block.data = fetched.data;
         piece.block.bytes = given.range.size();
         piece.block.offset = given.range.begin;
@@ -253,6 +254,8 @@ void PartitionMap::mapped(const Given &given, const std::shared_ptr<const void> 
 
 void PartitionMap::settle(Pairs &&pairs, std::uint64_t place)
 {
+    if (setting_.placed)
+        return setting_.placed->store(pairs);
     const std::size_t count = pairs.size();
     std::vector<Run> made = make_runs(setting_.program(), setting_.spill, std::move(pairs), place, setting_.buckets);
     const Guard guard(mutex_);

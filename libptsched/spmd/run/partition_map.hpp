@@ -25,8 +25,9 @@ struct Setting {
     Stopwatch &watch;
     std::uint32_t buckets = 1; /* of keys, of all ranks together */
     std::span<const std::byte> parameters = {};
-    bool again = false;     /* a kept job */
-    std::uint64_t grid = 0; /* of blocks, of an ordered job */
+    bool again = false;       /* a kept job */
+    std::uint64_t grid = 0;   /* of blocks, of an ordered job */
+    Placed *placed = nullptr; /* not null: where all pairs that this rank maps go */
 
     const Program &program() const { return work.program; }
     /* Pairs of a key may become one before all of them are there. */

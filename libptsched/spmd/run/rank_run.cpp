@@ -29,6 +29,10 @@ RankRun::RankRun(Member &member, const Work &work, Devices &devices, const Known
       pairs_(work.program.key_width, work.program.value_width), tasks_(member.workers())
 {
     report_.rank = link_.rank();
+    if (work.output.value_bytes == 0 || !member.is_first())
+        return;
+    placed_.emplace(work.output.into, work.output.value_bytes);
+    setting_.placed = &*placed_;
 }
 
 /* What a device has under way is waited for, and no more of it is begun. */
@@ -276,14 +280,17 @@ void RankRun::partition_ended()
     count(*map_);
     map_.reset();
     for (std::size_t bucket = 0; bucket < runs.size(); bucket++)
-        map_runs_[bucket].push_back(std::move(runs[bucket]));
+        mapped_.runs[bucket].push_back(std::move(runs[bucket]));
+    const std::uint64_t placed = placed_ ? placed_->take_count() : 0;
+    mapped_.placed += placed;
+    report_.pairs_mapped += placed;
     if (!parts_.empty() && parts_.front().id == map_id_ && !is_given_up_) {
         share_by_rates(plan_, devices_.rates);
     } else if (!is_given_up_) {
-        verdict_waits_[map_id_] = std::exchange(map_runs_, {});
+        verdict_waits_[map_id_] = std::exchange(mapped_, {});
         send(0, head(Tag::done, map_id_));
     } else {
-        map_runs_.clear();
+        mapped_ = {};
         report_.lost++;
         send(0, head(Tag::returned, map_id_));
     }
@@ -368,13 +375,14 @@ void RankRun::learn()
 /* Rank 0 knows whether somebody else was first. */
 void RankRun::verdict(std::uint64_t id, bool counts)
 {
-    auto parts = std::move(verdict_waits_[id]);
+    Mapped waiting = std::move(verdict_waits_[id]);
     verdict_waits_.erase(id);
     if (!counts) {
         report_.lost++;
         return;
     }
-    for (auto &[bucket, runs] : parts)
+    report_.results += waiting.placed;
+    for (auto &[bucket, runs] : waiting.runs)
         for (Run &run : runs)
             if (!run.chunks.empty())
                 outgoing_.push_back({Tag::chunk, bucket, std::move(run)});

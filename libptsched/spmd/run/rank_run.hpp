@@ -93,6 +93,7 @@ private:
     Stopwatch watch_;
     Timeline timeline_;
     std::vector<std::byte> parameters_;
+    std::optional<Placed> placed_; /* of rank 0 */
     Setting setting_;
     Plan plan_;
     bool measures_ = false;             /* rates of this run are those of runs to come */
@@ -106,8 +107,13 @@ private:
     std::deque<Part> parts_;
     bool wants_ = false, has_begun_ = false, is_mapped_ = false, is_given_up_ = false;
     using Runs = std::map<std::uint32_t, std::vector<Run>>; /* by buckets */
-    Runs map_runs_;                                         /* of the partition that is done now */
-    std::map<std::uint64_t, Runs> verdict_waits_;           /* by partitions */
+    /* What has come of a partition. */
+    struct Mapped {
+        Runs runs;
+        std::uint64_t placed = 0; /* pairs that are where they belong */
+    };
+    Mapped mapped_;                                 /* of the one that is done now */
+    std::map<std::uint64_t, Mapped> verdict_waits_; /* by partitions */
 
     /* Of the shuffle. */
     std::vector<unsigned> reducers_; /* ranks; empty: none is known yet */

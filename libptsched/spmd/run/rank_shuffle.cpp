@@ -21,6 +21,9 @@ std::string_view as_text(const Buffer &bytes)
 
 unsigned RankRun::owner(std::uint32_t bucket) const
 {
+    /* Nobody has to reduce them. */
+    if (work_.output.value_bytes)
+        return 0;
     return reducers_[bucket % reducers_.size()];
 }
 
@@ -172,7 +175,11 @@ std::string RankRun::path() const
 void RankRun::make_output(std::vector<Run> runs)
 {
     const double begin = watch_.now();
-    if (work_.output.path.empty()) {
+    if (placed_) {
+        for (Run &run : runs)
+            for (Chunk &chunk : run.chunks)
+                placed_->store(chunk.take());
+    } else if (work_.output.path.empty()) {
         append_all(work_.program, std::move(runs), pairs_);
     } else {
         if (!work_.format)

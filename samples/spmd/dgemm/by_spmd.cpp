@@ -4,8 +4,6 @@
 #include "samples/spmd/dgemm/problem.hpp"
 #include <ptsched/spmd/gpu_block.hpp>
 
-#include <cstring>
-
 namespace ptsched::samples::dgemm {
 
 namespace {
@@ -20,16 +18,23 @@ double *doubles(device::Address address)
     return static_cast<double *>(device::host_pointer(address));
 }
 
-/* B on a GPU: the first block brings it, and those of other streams wait for that. */
+/* B on a GPU: a run's first block brings it, and those of other streams wait for that. */
 class SharedB {
 public:
     explicit SharedB(std::span<const double> b) : b_(b) {}
+    /* Another run. The memory stays, as by hand. */
+    void begin()
+    {
+        for (auto &[gpu, copy] : copies_)
+            copy.is_brought = false;
+    }
     const double *on(const spmd::GpuBlock &block)
     {
         const std::lock_guard lock(mutex_);
         Copy &copy = copies_[block.gpu()];
-        if (!copy.memory) {
+        if (!copy.memory)
             copy.memory = std::make_unique<driver::Memory<double>>(b_.size());
+        if (!std::exchange(copy.is_brought, true)) {
             driver::upload(copy.memory->data(), b_.data(), b_.size(), block.stream());
             copy.is_there.record(block.stream());
         }
@@ -40,6 +45,7 @@ public:
 private:
     struct Copy {
         std::unique_ptr<driver::Memory<double>> memory;
+        bool is_brought = false;
         driver::Event is_there;
     };
 
@@ -52,22 +58,16 @@ class BySpmd : public SpmdWay {
 public:
     BySpmd(Problem &problem, const SpmdSettings &settings, const OnGpu &on_gpu, const Mode &mode)
         : SpmdWay(problem.ranks), problem_(problem), settings_(settings), on_gpu_(on_gpu), mode_(mode),
+          b_(std::make_shared<SharedB>(problem.b())),
           c_(problem.ranks.is_first() ? problem.shape.rows * problem.shape.columns : 0)
     {
     }
-    void check_result() override { problem_.check(c_, "by spmd, " + mode_.name); }
+    void check_result() override { problem_.check(c_.all(), "by spmd, " + mode_.name); }
 
     void compute() override
     {
-        const auto result = note(settings_.cluster().run(job()));
-        if (!ranks().is_first())
-            return;
-        const std::size_t row_bytes = problem_.shape.columns * sizeof(double);
-        in_parts(result.pairs().size(), 64, [&](std::size_t first, std::size_t count) {
-            for (std::size_t i = first; i < first + count; i++)
-                std::memcpy(&c_[result.pairs()[i].key * problem_.shape.columns], result.pairs()[i].value.data(),
-                            row_bytes);
-        });
+        b_->begin();
+        note(settings_.cluster().run(job()));
     }
 
 private:
@@ -87,8 +87,7 @@ private:
                     {reinterpret_cast<const char *>(&c[row * shape.columns]), shape.columns * sizeof(double)});
         };
         if (mode_.on_gpu)
-            made.gpu.host.map = [b = std::make_shared<SharedB>(problem_.b()), &on_gpu = on_gpu_,
-                                 shape](spmd::GpuBlock &block) {
+            made.gpu.host.map = [b = b_, &on_gpu = on_gpu_, shape](spmd::GpuBlock &block) {
                 const std::size_t rows = block.on_host().records;
                 const device::Address c = block.allocate(rows * shape.columns * sizeof(double));
                 on_gpu.multiply(block.stream(), {rows, shape.inner, shape.columns}, doubles(block.data()), b->on(block),
@@ -96,7 +95,9 @@ private:
                 block.emit_numbered(c, shape.columns * sizeof(double));
             };
         made.block_bytes = rows_of_block * shape.inner * sizeof(double);
-        made.output.where = spmd::Output::Where::root;
+        made.output = {.where = spmd::Output::Where::root,
+                       .value_bytes = shape.columns * sizeof(double),
+                       .into = std::as_writable_bytes(c_.all())};
         const double flops = 2 * static_cast<double>(shape.columns) / sizeof(double);
         made.intensity = spmd::model::Intensity{.cpu = flops, .gpu = flops};
         settings_.choose(made, mode_, "");
@@ -107,7 +108,8 @@ private:
     const SpmdSettings &settings_;
     const OnGpu &on_gpu_;
     const Mode mode_;
-    std::vector<double> c_;
+    const std::shared_ptr<SharedB> b_;
+    const Elements<double> c_;
 };
 
 } // namespace

@@ -97,6 +97,37 @@ void keys_on_the_gpu()
     CHECK((summed<float, float>(node.pairs) == wanted));
 }
 
+/* To memory that is page-locked, and to other memory; those whose keys do not follow one another come as pairs. */
+void values_with_places()
+{
+    const driver::Kernel add(kernels(), "vector_add");
+    const std::vector<float> all = records(1000);
+    const spmd::Program straight =
+        program_with([&](spmd::GpuBlock &block) { block.emit_numbered(doubled(block, add), sizeof(float)); });
+    const spmd::Program crossed = program_with([&](spmd::GpuBlock &block) {
+        const std::uint64_t first = block.on_host().first, keys[] = {first + 1, first};
+        block.emit(2, keys, doubled(block, add), sizeof(std::uint64_t), sizeof(float));
+    });
+    const auto pinned = ptsched::device::Allocation::pinned(all.size() * sizeof(float));
+    std::vector<float> other(all.size());
+    for (float *const memory : {static_cast<float *>(pinned.host_address()), other.data()}) {
+        spmd::Placed placed(std::as_writable_bytes(std::span(memory, all.size())), sizeof(float));
+        Node node(straight);
+        node.map<float>(all, 300, {.placed = &placed});
+        CHECK(node.pairs.empty());
+        CHECK_EQ(placed.take_count(), all.size());
+        for (std::size_t i = 0; i < all.size(); i++)
+            if (memory[i] != 2 * all[i])
+                CHECK_EQ(memory[i], 2 * all[i]);
+        Node crossing(crossed);
+        crossing.map<float>(std::span(all).first(8), 2, {.placed = &placed});
+        CHECK_EQ(crossing.pairs.size(), 8U);
+        spmd::Placed few(std::as_writable_bytes(std::span(memory, 10)), sizeof(float));
+        CHECK(contains(error_of([&] { node.map<float>(all, 300, {.placed = &few}); }),
+                       "has no place: Output::into has 10"));
+    }
+}
+
 void what_it_throws()
 {
     const spmd::Program program =
@@ -125,6 +156,7 @@ std::vector<tap::Case> host_function_cases()
     return {{"a host function: a value for each record", a_value_for_each_record},
             {"a host function: values of any width", values_that_are_byte_strings},
             {"a host function: keys on the GPU", keys_on_the_gpu},
+            {"a host function: values with places", values_with_places},
             {"a host function: what it throws ends the piece, and no other", what_it_throws}};
 }
 

@@ -122,6 +122,83 @@ void a_report_says_who_did_what()
     CHECK(has(report.text(), "rank 2: map until"));
 }
 
+/* Each record is its key's, in another order; values come from all ranks. */
+void values_have_their_places()
+{
+    constexpr std::uint64_t count = 5000;
+    std::vector<std::uint64_t> numbers(count);
+    for (std::uint64_t i = 0; i < count; i++)
+        numbers[i] = (i * 7919 + 3) % count;
+    spmd::Job<std::uint64_t, std::uint64_t> job;
+    job.input = spmd::Input::memory(std::span<const std::uint64_t>(numbers));
+    job.cpu.map = [](const spmd::Block &block, auto &out) {
+        for (const std::uint64_t number : block.as<std::uint64_t>())
+            out(number, number * number);
+    };
+    job.partitions = 7;
+    for (const unsigned ranks : {1, 3}) {
+        std::vector<std::uint64_t> squares(count + 1, 77);
+        job.output = {.where = spmd::Output::Where::root,
+                      .value_bytes = sizeof(std::uint64_t),
+                      .into = std::as_writable_bytes(std::span(squares))};
+        const auto result = spmd::Cluster(of_ranks(ranks)).run(job);
+        CHECK(result.pairs().empty());
+        for (std::uint64_t i = 0; i < count; i++)
+            if (squares[i] != i * i)
+                CHECK_EQ(squares[i], i * i);
+        CHECK_EQ(squares[count], std::uint64_t{77});
+        std::uint64_t results = 0;
+        for (const spmd::Report::Rank &rank : result.report.ranks)
+            results += rank.results;
+        CHECK_EQ(results, count);
+    }
+}
+
+spmd::Job<std::int64_t, spmd::Bytes> job_of_strings(std::span<std::byte> into)
+{
+    spmd::Job<std::int64_t, spmd::Bytes> job;
+    job.input = spmd::Input::text("3 1 2 0", spmd::Records::words());
+    job.cpu.map = [](const spmd::Block &block, auto &out) {
+        for (const char digit : block.text())
+            if (digit != ' ')
+                out(digit - '0', std::string(2, digit));
+    };
+    job.output = {.where = spmd::Output::Where::root, .value_bytes = 2, .into = into};
+    return job;
+}
+
+void values_without_a_place()
+{
+    std::string memory(8, '-');
+    const auto bytes = std::as_writable_bytes(std::span(memory));
+    const auto error_of = [&](const auto &job) { return thrown_by([&] { spmd::Cluster(of_ranks(2)).run(job); }); };
+    CHECK(error_of(job_of_strings(bytes)).empty());
+    CHECK(memory == "00112233");
+    CHECK(has(error_of(job_of_strings(bytes.first(7))), "key 3 has no place: Output::into has 3, from 0 on"));
+    auto job = job_of_strings(bytes);
+    job.cpu.map = [](const spmd::Block &, auto &out) { out(-1, std::string("--")); };
+    CHECK(has(error_of(job), "key -1 has no place"));
+    job.cpu.map = [](const spmd::Block &, auto &out) { out(0, std::string("too long")); };
+    CHECK(has(error_of(job), "a value has 8 bytes, and Output::value_bytes says that each has 2"));
+    job = job_of_strings(bytes);
+    job.output.where = spmd::Output::Where::everywhere;
+    CHECK(has(error_of(job), "Output::where is to be root"));
+    job = job_of_strings(bytes);
+    job.output.path = "file";
+    CHECK(has(error_of(job), "results go to one of the two"));
+    job = job_of_strings(bytes);
+    job.cpu.reduce = [](std::int64_t, auto) { return std::string(); };
+    CHECK(has(error_of(job), "for maps alone"));
+    auto counts = word_count("a b");
+    counts.output = job_of_strings(bytes).output;
+    CHECK(has(error_of(counts), "keys are integers of 8 bytes"));
+    spmd::Job<std::uint64_t, std::uint32_t> narrow;
+    narrow.input = job.input;
+    narrow.cpu.map = [](const spmd::Block &, auto &) {};
+    narrow.output = job_of_strings(bytes).output;
+    CHECK(has(error_of(narrow), "which is 2, and its values have 4 bytes"));
+}
+
 void a_timeline_is_written()
 {
     const Folder folder;
@@ -147,6 +224,8 @@ std::vector<tap::Case> test::output_cases()
         {"a format is the job's", a_format_is_the_jobs},
         {"files are read", files_are_read},
         {"pairs are spilled", pairs_are_spilled},
+        {"values have their places", values_have_their_places},
+        {"values without a place are an error", values_without_a_place},
         {"a report says who did what", a_report_says_who_did_what},
         {"a timeline is written", a_timeline_is_written},
     };

@@ -49,6 +49,13 @@ struct Output {
      * Where::each a file of each rank, with ".RANK-of-RANKS" behind the name, else one that rank 0 writes.
      */
     std::string path = {};
+    /*
+     * Not 0: values, each of so many bytes, go to memory of rank 0, @into, which may be empty on others: that of key n
+     * to the n-th place there. The result has no pairs. For Where::root, and jobs of maps alone whose keys are integers
+     * of 8 bytes, each once. A GPU copies straight to memory that is page-locked. An error may leave some values there.
+     */
+    std::size_t value_bytes = 0;
+    std::span<std::byte> into = {};
 };
 
 /* A job without types. */
