@@ -111,7 +111,9 @@ void values_with_places()
     const auto pinned = ptsched::device::Allocation::pinned(all.size() * sizeof(float));
     std::vector<float> other(all.size());
     for (float *const memory : {static_cast<float *>(pinned.host_address()), other.data()}) {
-        spmd::Placed placed(std::as_writable_bytes(std::span(memory, all.size())), sizeof(float));
+        /* Before the node: when one piece has failed, others are under way. */
+        spmd::Placed placed(std::as_writable_bytes(std::span(memory, all.size())), sizeof(float)),
+            few(std::as_writable_bytes(std::span(memory, 10)), sizeof(float));
         Node node(straight);
         node.map<float>(all, 300, {.placed = &placed});
         CHECK(node.pairs.empty());
@@ -122,7 +124,6 @@ void values_with_places()
         Node crossing(crossed);
         crossing.map<float>(std::span(all).first(8), 2, {.placed = &placed});
         CHECK_EQ(crossing.pairs.size(), 8U);
-        spmd::Placed few(std::as_writable_bytes(std::span(memory, 10)), sizeof(float));
         CHECK(contains(error_of([&] { node.map<float>(all, 300, {.placed = &few}); }),
                        "has no place: Output::into has 10"));
     }
