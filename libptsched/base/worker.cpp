@@ -11,6 +11,7 @@
 #include <cstring>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <utility>
 
 namespace ptsched {
 
@@ -92,7 +93,7 @@ void Worker::run(const Body &body)
         error = std::current_exception();
     }
     Guard lock(mutex_);
-    error_ = error;
+    error_ = std::move(error);
     ended_ = true;
     changed_.notify_all();
 }

@@ -101,7 +101,7 @@ void Poller::look_at(Entry entry, Lock &lock)
     const bool ended = has_ended(entry, failure);
     if (ended) {
         try {
-            entry.then(failure);
+            entry.then(std::move(failure));
         } catch (...) {
             thrown = std::current_exception();
         }
@@ -117,7 +117,7 @@ void Poller::look_at(Entry entry, Lock &lock)
     }
     CompletionsImpl &owner = *entry.owner;
     if (thrown && !owner.thrown_)
-        owner.thrown_ = thrown;
+        owner.thrown_ = std::move(thrown);
     if (!--owner.waiting_)
         drained_.notify_all();
 }

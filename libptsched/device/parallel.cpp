@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace ptsched::device {
 
@@ -79,7 +80,7 @@ void Loop::run(std::size_t part)
         }
     Guard lock(mutex_);
     if (failure && !failure_)
-        failure_ = failure;
+        failure_ = std::move(failure);
     if (++ended_ == parts_)
         changed_.notify_all();
 }
@@ -106,8 +107,9 @@ void Loop::finish()
         lock.lock();
         changed_.wait(lock, [this]() PTSCHED_REQUIRES(mutex_) { return ended_ == parts_; });
     }
+    /* Whoever comes late has the loop, and is not to be who ends what the caller was thrown. */
     if (failure_)
-        std::rethrow_exception(failure_);
+        std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 /* One thread's part in it, which may come when all is over. */

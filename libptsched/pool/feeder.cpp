@@ -5,6 +5,7 @@
 #include <ptsched/device/log.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace ptsched::pool {
 
@@ -227,11 +228,11 @@ void CoreImpl::fail_device(std::exception_ptr cause)
 /* The first failure counts. */
 void CoreImpl::fail(std::exception_ptr cause, const std::string &what)
 {
-    const std::exception_ptr failure = nested<Failure>("pool: " + what, std::move(cause));
+    std::exception_ptr failure = nested<Failure>("pool: " + what, std::move(cause));
     {
         Guard lock(failure_mutex_);
         if (!failure_)
-            failure_ = failure;
+            failure_ = std::move(failure);
     }
     end_with(Life::failed);
 }
