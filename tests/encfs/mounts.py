@@ -5,6 +5,7 @@ import errno
 import os
 import pathlib
 import resource
+import select
 import subprocess
 import sys
 import tempfile
@@ -22,13 +23,6 @@ CAP_SYS_ADMIN = 21
 # Seconds for what takes a fraction of one.
 PATIENCE = 60
 SECTOR = 4096
-
-
-def until(condition, what):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        check(time.monotonic() < end, f"not within {PATIENCE} s: {what}")
-        time.sleep(0.01)
 
 
 def run(*words, passphrase="right\n"):
@@ -67,8 +61,23 @@ class Volume:
             preexec_fn=limit)  # pylint: disable=subprocess-popen-preexec-fn
         self.process.stdin.write("right\n")
         self.process.stdin.close()
-        until(lambda: os.path.ismount(self.mountpoint) or self.process.poll() is not None, "a mount")
+        self.await_mount()
         check(self.process.poll() is None, f"no mount: {self.process.stderr.read() if self.process.poll() else ''}")
+
+    def await_mount(self):
+        """Or the end of who is to mount it."""
+        # proc(5): mountinfo is an exceptional condition when something has been mounted since it was opened or polled.
+        with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
+            end = os.pidfd_open(self.process.pid)
+            poller, until = select.poll(), time.monotonic() + PATIENCE
+            poller.register(mounts, select.POLLPRI)
+            poller.register(end, select.POLLIN)
+            try:
+                while not os.path.ismount(self.mountpoint) and self.process.poll() is None:
+                    left = until - time.monotonic()
+                    check(left > 0 and poller.poll(1000 * left), f"not within {PATIENCE} s: a mount")
+            finally:
+                os.close(end)
 
     def unmount(self):
         """Its status, and what it has said."""
@@ -100,21 +109,16 @@ def mounted(*options, root=None):
                 volume.unmount()
 
 
-def expect(number, function, *arguments):
-    try:
-        function(*arguments)
-    except OSError as error:
-        check_equal(errno.errorcode[error.errno], errno.errorcode[number], "the error")
-    else:
-        check(False, f"no error, where {errno.errorcode[number]} is to be")
-
-
 def error_of(function, *arguments):
     try:
         function(*arguments)
     except OSError as error:
         return error.errno
     return 0
+
+
+def expect(number, function, *arguments, what="the error"):
+    check_equal(errno.errorcode.get(error_of(function, *arguments), "none"), errno.errorcode[number], what)
 
 
 @contextlib.contextmanager
