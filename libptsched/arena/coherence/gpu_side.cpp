@@ -201,7 +201,7 @@ void CudaWork::run(const device::Code &code, std::size_t pages, const std::vecto
 /* What has come goes on to the twin while the next comes. */
 void CudaWork::fill(const Place &place, PageRun run)
 {
-    constexpr std::size_t at_once = 8 << 20;
+    constexpr std::size_t at_once = 64 << 20; /* the bus stands still between two */
     device::Queue &first = queue(), &second = this->second();
     const std::size_t end = run.end() * page_bytes;
     for (std::size_t from = run.first * page_bytes; from < end; from += at_once) {
