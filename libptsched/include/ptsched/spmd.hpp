@@ -315,6 +315,11 @@ public:
         return run(std::span<const T>(parameters));
     }
     Result<Key, Value> run() { return run(std::span<const std::byte>{}); }
+    /*
+     * The input has other bytes than in the last run: the next one brings them to the devices, which keep the memory
+     * that they have for them. Does not block.
+     */
+    void renew() { core_->renew(*kept_); }
 
 private:
     std::shared_ptr<Core> core_;

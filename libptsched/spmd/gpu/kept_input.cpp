@@ -5,14 +5,21 @@
 
 namespace ptsched::spmd {
 
+/* What overlaps it is of an earlier division of the input, if nothing is there any more. */
 void KeptInput::expect(const schedule::Range &range)
 {
     if (range.empty() || range.size() > most_expected_)
         return;
     const Guard guard(mutex_);
-    auto next = extents_.lower_bound(range.end);
-    if (next == extents_.begin() || std::prev(next)->second.end <= range.begin)
-        extents_[range.begin] = {range.end, nullptr};
+    auto extent = extents_.lower_bound(range.end);
+    while (extent != extents_.begin() && std::prev(extent)->second.end > range.begin) {
+        --extent;
+        const bool is_same = extent->first == range.begin && extent->second.end == range.end;
+        if (is_same || (extent->second.copy && parts_in(extent->second.copy) > 0))
+            return;
+        extent = extents_.erase(extent);
+    }
+    extents_[range.begin] = {range.end, nullptr};
 }
 
 /* That begins there or before. */
@@ -150,7 +157,6 @@ void KeptInput::forget()
 {
     const Guard guard(mutex_);
     parts_.clear();
-    extents_.clear();
     is_full_ = false;
 }
 

@@ -43,6 +43,7 @@ public:
     void keep(const Block &block, const Place &place);
     /* Something else needs memory: some that nobody uses goes, and none comes. False if there is none. */
     bool drop_one();
+    /* Nothing is there any more; memory of what was expected stays for what is so again. */
     void forget();
 
 private:

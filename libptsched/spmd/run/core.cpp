@@ -159,4 +159,13 @@ Outcome Core::run(Kept &kept, std::span<const std::byte> parameters)
     return impl_->run(kept.work, kept.devices, parameters, true);
 }
 
+/* Who knows of nobody who has something brings all of it. */
+void Core::renew(Kept &kept)
+{
+    for (Devices &devices : kept.devices) {
+        devices.homes.clear();
+        devices.ranks.clear();
+    }
+}
+
 } // namespace ptsched::spmd

@@ -12,7 +12,8 @@ namespace ptsched::samples {
 template <typename Method> class PointsBySpmd : public SpmdWay {
 public:
     PointsBySpmd(PointsProblem<Method> &problem, const SpmdSettings &settings, const Mode &mode)
-        : SpmdWay(problem.ranks), problem_(problem), settings_(settings), mode_(mode)
+        : SpmdWay(problem.ranks), problem_(problem), settings_(settings), mode_(mode),
+          loop_(settings.cluster().keep(job()))
     {
     }
     void check_result() override { problem_.check(model_, "by spmd, " + mode_.name); }
@@ -20,9 +21,9 @@ public:
     void compute() override
     {
         model_ = problem_.model();
-        auto loop = settings_.cluster().keep(job());
+        loop_.renew();
         for (unsigned iteration = 0; iteration < problem_.shape.iterations; iteration++) {
-            const auto result = note(loop.run(model_));
+            const auto result = note(loop_.run(model_));
             std::vector<double> sums(sum_floats_of<Method>);
             for (const auto &[group, value] : result.pairs())
                 std::copy(value.begin(), value.end(), sums.begin() + group * Method::group_sums);
@@ -63,6 +64,7 @@ private:
     PointsProblem<Method> &problem_;
     const SpmdSettings &settings_;
     const Mode mode_;
+    spmd::Loop<unsigned, Sums> loop_; /* has memory, as by hand; points come anew each time */
     std::vector<float> model_;
 };
 

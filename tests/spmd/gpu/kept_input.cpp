@@ -48,6 +48,25 @@ void neighbours_are_one()
     CHECK(!kept.has({1000, 1001}) && !kept.find(block_of(1160, 8888)).copy);
 }
 
+/* Memory stays for a range that comes again, and goes for one that is divided in another way. */
+void memory_outlives_bytes()
+{
+    spmd::KeptInput kept(no_limit);
+    kept.expect({0, 4096});
+    const auto before = bring(kept, 0, 4096);
+    kept.expect({0, 2048});
+    CHECK(kept.has({0, 4096}));
+    kept.forget();
+    kept.expect({0, 4096});
+    CHECK(!kept.has({0, 1}));
+    CHECK(bring(kept, 1024, 2048).copy == before.copy && kept.has({1024, 2048}));
+    kept.forget();
+    kept.expect({2048, 6144});
+    CHECK(bring(kept, 2048, 6144).copy != before.copy);
+    kept.expect({0, 2048});
+    CHECK(bring(kept, 0, 2048).copy != before.copy && kept.has({2048, 6144}));
+}
+
 /* Those that are not, or that are too large, have memory of their own. */
 void others_are_alone()
 {
@@ -78,6 +97,7 @@ void room_is_made()
 std::vector<tap::Case> kept_input_cases()
 {
     return {{"neighbours on a GPU are one", neighbours_are_one},
+            {"memory for input outlives its bytes", memory_outlives_bytes},
             {"other blocks are alone", others_are_alone},
             {"room is made by what nobody uses", room_is_made}};
 }

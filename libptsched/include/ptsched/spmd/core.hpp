@@ -129,6 +129,8 @@ public:
     class Kept;
     std::shared_ptr<Kept> keep(Work work);
     Outcome run(Kept &kept, std::span<const std::byte> parameters);
+    /* Its input has other bytes than in the last run, which the next one brings to devices again. */
+    void renew(Kept &kept);
 
     class Impl;
 
