@@ -126,6 +126,7 @@ std::string text_of(const Machine &machine, const std::optional<Job> &job)
     std::string text;
     add(text, "CPU: %s, %u cores\n", machine.cpu.name.c_str(), machine.cpu.cores);
     add(text, "  memory              %s\n", in_giga(machine.cpu.dram, "B/s").c_str());
+    add(text, "  to wake all cores   %.1f us\n", machine.cpu.latency * 1e6);
     add_peak(text, machine.cpu.peak);
     add_ridge(text, "double", ridge(machine.cpu, Precision::fp64));
     for (std::size_t i = 0; i < machine.gpus.size(); i++) {

@@ -42,6 +42,8 @@ public:
     unsigned number() const override { return number_; }
     std::uint64_t memory() const override { return memory_; }
     unsigned at_once() const override { return static_cast<unsigned>(streams_.size()); }
+    /* Byte strings are read where the host has them. */
+    unsigned host_threads() const override { return functions_ && functions_->traits().is_text ? at_once() : 0; }
     void start(const Piece &piece, Done done) override
     {
         give(

@@ -94,6 +94,19 @@ Share share(const Machine &machine, const Intensity &intensity, const Conditions
     return share;
 }
 
+Share worthwhile(const Cpu &cpu, Share share, double bytes, double least)
+{
+    const double gpus = sum(share.gpu_rates);
+    if (!(share.cpu > 0 && share.cpu_rate > 0 && gpus > 0))
+        return share;
+    const double without = bytes / gpus, saved = without - share.seconds(bytes);
+    const double block = least / (share.cpu_rate / std::max(cpu.cores, 1u));
+    if (saved >= cpu.latency && block <= without)
+        return share;
+    divide(share, 0, share.gpu_rates);
+    return share;
+}
+
 double seconds(const Share &share, double p, double bytes)
 {
     const auto part = [](double bytes, double rate) {

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 /* Raised when what is measured means something else than before. */
-constexpr int version = 1;
+constexpr int version = 2;
 /* What another process measures is waited for, but not for longer. */
 constexpr std::chrono::seconds most_wait{60};
 constexpr std::chrono::milliseconds nap{20};
@@ -139,7 +139,12 @@ std::string to_json(const Machine &machine)
     const Cpu &cpu = machine.cpu;
     return json{{"version", version},
                 {"name", machine.name},
-                {"cpu", {{"name", cpu.name}, {"cores", cpu.cores}, {"peak", of_peak(cpu.peak)}, {"dram", cpu.dram}}},
+                {"cpu",
+                 {{"name", cpu.name},
+                  {"cores", cpu.cores},
+                  {"peak", of_peak(cpu.peak)},
+                  {"dram", cpu.dram},
+                  {"latency", cpu.latency}}},
                 {"gpus", gpus},
                 {"network", machine.network},
                 {"disk", machine.disk}}
@@ -157,7 +162,11 @@ Machine machine_from_json(const std::string &from)
     Machine machine;
     machine.name = text(object, "name");
     const json &cpu = part(object, "cpu");
-    machine.cpu = {text(cpu, "name"), static_cast<unsigned>(number(cpu, "cores")), peak_in(cpu), number(cpu, "dram")};
+    machine.cpu = {.name = text(cpu, "name"),
+                   .cores = static_cast<unsigned>(number(cpu, "cores")),
+                   .peak = peak_in(cpu),
+                   .dram = number(cpu, "dram"),
+                   .latency = number(cpu, "latency")};
     for (const json &gpu : part(object, "gpus"))
         machine.gpus.push_back({.name = text(gpu, "name"),
                                 .peak = peak_in(gpu),

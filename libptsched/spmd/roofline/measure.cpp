@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <thread>
+#include <vector>
 
 namespace ptsched::spmd::model {
 
@@ -80,6 +82,28 @@ template <typename Number> double host_peak()
     while (run(rounds) < least_seconds && rounds < most_rounds)
         rounds *= 2;
     return best(operations_of_round<Number>() * rounds * all, [&] { return run(rounds); });
+}
+
+/* How much longer than one of them all processors take for the same, after they have been asleep: a median. */
+double waking_seconds()
+{
+    constexpr std::chrono::milliseconds asleep{1};
+    constexpr double busy = 200e-6; /* else the caller would do all before others come */
+    constexpr unsigned times = 15;
+    const unsigned all = device::host_processors();
+    std::vector<double> found;
+    for (unsigned i = 0; i < times; i++) {
+        std::this_thread::sleep_for(asleep);
+        found.push_back(seconds_of([&] {
+            device::parallel_for(all, [](std::size_t, std::size_t) {
+                const auto begin = Clock::now();
+                while (seconds_since(begin) < busy) {
+                }
+            });
+        }));
+    }
+    std::nth_element(found.begin(), found.begin() + times / 2, found.end());
+    return std::max(found[times / 2] - busy, 0.0);
 }
 
 /* Of a GPU: a queue, and turns in which it may be given something. */
@@ -155,6 +179,7 @@ Cpu measure_cpu(std::size_t bytes)
     cpu.dram = read_rate(bytes ? bytes : buffer_bytes());
     cpu.peak.fp32 = host_peak<float>();
     cpu.peak.fp64 = host_peak<double>();
+    cpu.latency = waking_seconds();
     return cpu;
 }
 

@@ -99,9 +99,7 @@ void Chief::handle(const Message &message)
             spill_, unpack(body_of(message.bytes), work_.program.key_width, work_.program.value_width));
         return;
     case Tag::reduced:
-        reports_[from] = unpack_report(text_of(message.bytes));
-        reduced_++;
-        return;
+        return has_reduced(from, unpack_report(text_of(message.bytes)));
     default:
         throw Error("rank " + std::to_string(from) + " sent what only rank 0 sends");
     }
@@ -200,6 +198,12 @@ void Chief::check_mapped()
     const std::vector<unsigned> ranks = alive();
     send_all({.tag = Tag::mapped, .run = run_},
              {reinterpret_cast<const char *>(ranks.data()), ranks.size() * sizeof(unsigned)});
+}
+
+void Chief::has_reduced(unsigned rank, Report::Rank report)
+{
+    reports_[rank] = std::move(report);
+    reduced_++;
 }
 
 void Chief::serve_waiting()

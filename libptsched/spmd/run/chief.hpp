@@ -28,6 +28,8 @@ public:
     void handle(const Message &message);
     /* Of the partition that this rank is at, so many bytes. */
     void has_mapped(std::uint64_t bytes) { partial_[link_.rank()] = bytes; }
+    /* A rank has reduced its part, and that is what it has done. */
+    void has_reduced(unsigned rank, Report::Rank report);
     /* Every now and then: who is lost, who waits. */
     void tick();
     /* Ends the job everywhere. */

@@ -59,6 +59,13 @@ public:
             return take_few(done);
         give(std::move(done), [this, table = full_.at(portion)](unsigned) { return tables_[table].take(); });
     }
+    Pairs combine(unsigned worker, Pairs &&pairs) override
+    {
+        Table &table = tables_.at(worker);
+        for (std::size_t i = 0; i < pairs.size(); i++)
+            table.emit(pairs.keys[i], pairs.values[i]);
+        return too_many(table);
+    }
     void forget_pairs() override
     {
         for (Table &table : tables_)
@@ -94,9 +101,12 @@ private:
         }
         Table &table = tables_[worker];
         program_.map(piece.block, table);
-        if (piece.alone || table.footprint() > kept_)
-            return table.take();
-        return Pairs(program_.key_width, program_.value_width);
+        return piece.alone ? table.take() : too_many(table);
+    }
+
+    Pairs too_many(Table &table) const
+    {
+        return table.footprint() > kept_ ? table.take() : Pairs(program_.key_width, program_.value_width);
     }
 
     template <typename Function> void give(Done done, Function function)

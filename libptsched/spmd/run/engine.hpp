@@ -59,24 +59,34 @@ public:
     virtual std::uint64_t memory() const { return 0; }
     /* Pieces that may be under way: cores, or streams. The node starts no more. */
     virtual unsigned at_once() const = 0;
+    /* Of a GPU: threads of its own that have work of the host to do for each piece, besides waiting for it. */
+    virtual unsigned host_threads() const { return 0; }
     /* Does not wait. Called by one thread at a time. */
     virtual void start(const Piece &piece, Done done) = 0;
     /* How many portions it has kept back of pieces that are done; called when none is under way, as the next ones. */
     virtual unsigned kept() const = 0;
     /* Gives one of them, from 0 on, each once. Does not wait. Called by one thread at a time. */
     virtual void collect(unsigned portion, Done done) = 0;
+    /*
+     * Of cores, by one of the node's workers: combines pairs that another engine has mapped with those that are kept
+     * back. Returns what is not kept.
+     */
+    virtual Pairs combine(unsigned, Pairs &&pairs) { return std::move(pairs); }
     /* Pieces of that range will come, and come again: they had better lie together. Called before them. */
     virtual void expect_input(const schedule::Range &) {}
     /* Whether a piece that is all of that range would be there already. */
     virtual bool has_input(const schedule::Range &) const { return false; }
-    /* Drops copies of the input. Called when nothing is under way. */
+    /* Copies of the input are not what it is now. Called when nothing is under way. */
     virtual void forget_input() {}
     /* Drops pairs that were kept back: the partition that they are of is done elsewhere. Nothing is under way. */
     virtual void forget_pairs() = 0;
 };
 
 class Workers;
-/* One core runs a block at a time. Both outlive it. @kept: bytes of pairs that each of them keeps back. */
+/*
+ * One core runs a block at a time. Both outlive it. @kept: bytes of pairs that each of them keeps back. Without a map
+ * it combines alone.
+ */
 std::unique_ptr<Engine> make_cpu_engine(const Program &program, Workers &workers, std::size_t kept);
 
 class KnownFunctions;

@@ -56,9 +56,11 @@ Member::~Member() = default;
 Devices Member::devices_for(const Program &program)
 {
     Devices devices;
+    auto cores = make_cpu_engine(program, workers_, std::min(most_kept, memory_ / (2 * workers_.threads())));
     if (program.on_cpu())
-        devices.engines.push_back(
-            make_cpu_engine(program, workers_, std::min(most_kept, memory_ / (2 * workers_.threads()))));
+        devices.engines.push_back(std::move(cores));
+    else if (program.combines())
+        devices.combiner = std::move(cores);
     if (!program.on_gpu() || !options_.use_gpus)
         return devices;
     GpuChoice choice;

@@ -19,6 +19,7 @@ namespace ptsched::spmd {
 /* A job's devices on one rank, which stay for its next run if it is kept. */
 struct Devices {
     std::vector<std::unique_ptr<Engine>> engines; /* the CPU first */
+    std::unique_ptr<Engine> combiner = {};        /* cores that combine what GPUs map, where none of the engines do */
     /* Bytes per second of each, as the last run has shown; empty: none has. */
     std::vector<double> rates = {};
     /* Of a kept job's last run: which of them has mapped what; on rank 0, which rank had which partition. */

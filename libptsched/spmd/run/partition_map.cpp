@@ -20,7 +20,7 @@ std::vector<schedule::SplitDevice> parts_of(const std::vector<Mapper> &mappers)
 PartitionMap::PartitionMap(const Setting &setting, const schedule::Range &range, std::vector<Mapper> mappers,
                            schedule::SplitOptions options, std::function<void()> ended)
     : setting_(setting), source_(*setting.work.input.source()), range_(range), mappers_(std::move(mappers)),
-      starting_(mappers_.size()), ended_(std::move(ended)),
+      starting_(collectors()), ended_(std::move(ended)),
       split_(
           range, parts_of(mappers_),
           [source = setting.work.input.source()](std::uint64_t at) { return source->border(at); }, std::move(options)),
@@ -125,7 +125,7 @@ bool PartitionMap::pump(Lock &lock)
         }
     } while (again_);
     pumps_ = false;
-    unsigned under_way = makers_;
+    unsigned under_way = helpers_;
     for (const Lane &lane : lanes_)
         under_way += lane.under_way;
     return under_way == 0 && std::exchange(maps_, false);
@@ -175,24 +175,35 @@ void PartitionMap::add_cells(Lane &lane, const schedule::Block &block)
     cells_left_[block.id] = static_cast<unsigned>(lane.cells.size());
 }
 
-/* Input that has to be made is made by workers, all at once. They are here until they have ended, as a piece is. */
+/* Input that has to be made is made by workers, all at once. */
 void PartitionMap::give(const Given &given)
 {
     if (!source_.is_made())
         return fetch_and_start(given);
-    {
-        const Guard guard(mutex_);
-        makers_++;
-    }
+    adds_helper();
     setting_.workers.give([this, given](unsigned) {
         fetch_and_start(given);
-        Lock lock(mutex_);
-        makers_--;
-        const bool ends = pump(lock);
-        lock.unlock();
-        if (ends)
-            collect();
+        helper_ended(nullptr);
     });
+}
+
+/* Who is here until he has ended, as a piece is. False: there are as many as are at work at once. */
+bool PartitionMap::adds_helper()
+{
+    const Guard guard(mutex_);
+    return helpers_++ < setting_.workers.threads();
+}
+
+void PartitionMap::helper_ended(std::exception_ptr error)
+{
+    Lock lock(mutex_);
+    if (error)
+        keep_error(std::move(error));
+    helpers_--;
+    const bool ends = pump(lock);
+    lock.unlock();
+    if (ends)
+        collect();
 }
 
 void PartitionMap::fetch_and_start(const Given &given)
@@ -226,9 +237,20 @@ void PartitionMap::fetch_and_start(const Given &given)
 }
 
 /* A GPU's thread has better things to do than to sort many. */
-bool PartitionMap::is_worth_a_worker(unsigned device, const Pairs &pairs) const
+bool PartitionMap::is_worth_a_worker(const Engine &engine, const Pairs &pairs)
 {
-    return mappers_[device].engine->is_gpu() && pairs.size() > few_pairs;
+    return engine.is_gpu() && pairs.size() > few_pairs;
+}
+
+/* The mappers, and who combines if that is none of them. */
+Engine &PartitionMap::collector(unsigned number) const
+{
+    return number < mappers_.size() ? *mappers_[number].engine : *setting_.combiner;
+}
+
+unsigned PartitionMap::collectors() const
+{
+    return static_cast<unsigned>(mappers_.size()) + (setting_.combiner ? 1 : 0);
 }
 
 void PartitionMap::mapped(const Given &given, const std::shared_ptr<const void> &keeper, Pairs &&pairs,
@@ -237,19 +259,39 @@ void PartitionMap::mapped(const Given &given, const std::shared_ptr<const void> 
     static_cast<void>(keeper);
     if (error || pairs.empty())
         return end_piece(given, std::move(error));
-    auto settle_them = [this, given](Pairs &&all) {
+    const auto attempt = [](const auto &function) {
         std::exception_ptr wrong;
         try {
-            settle(std::move(all), given.range.begin);
+            function();
         } catch (...) {
             wrong = std::current_exception();
         }
-        end_piece(given, std::move(wrong));
+        return wrong;
     };
-    if (!is_worth_a_worker(given.device, pairs))
-        return settle_them(std::move(pairs));
+    if (!is_worth_a_worker(*mappers_[given.device].engine, pairs))
+        return end_piece(given, attempt([&] { settle(std::move(pairs), given.range.begin); }));
+    /* The next piece need not wait for this one's pairs, unless workers have more of them than they can sort. */
+    const bool goes_on = adds_helper();
     setting_.workers.give(
-        [all = std::make_shared<Pairs>(std::move(pairs)), settle_them](unsigned) { settle_them(std::move(*all)); });
+        [this, given, goes_on, attempt, all = std::make_shared<Pairs>(std::move(pairs))](unsigned worker) {
+            std::exception_ptr wrong = attempt([&] { settle_by(worker, std::move(*all), given.range.begin); });
+            if (!goes_on)
+                end_piece(given, std::exchange(wrong, nullptr));
+            helper_ended(std::move(wrong));
+        });
+    if (goes_on)
+        end_piece(given, nullptr);
+}
+
+/* Many keys may be the same as in other pieces. */
+void PartitionMap::settle_by(unsigned worker, Pairs &&pairs, std::uint64_t place)
+{
+    if (setting_.combines_early()) {
+        Engine &combiner = setting_.combiner ? *setting_.combiner : *mappers_.front().engine;
+        pairs = combiner.combine(worker, std::move(pairs));
+    }
+    if (!pairs.empty())
+        settle(std::move(pairs), place);
 }
 
 void PartitionMap::settle(Pairs &&pairs, std::uint64_t place)
@@ -300,17 +342,18 @@ void PartitionMap::collect()
     {
         const Guard guard(mutex_);
         wanted = !error_ && !stops_;
-        for (unsigned device = 0; device < mappers_.size(); device++)
-            for (unsigned i = 0; wanted && i < mappers_[device].engine->kept(); i++)
-                portions.emplace_back(device, i);
+        for (unsigned number = 0; number < collectors(); number++)
+            for (unsigned i = 0; wanted && i < collector(number).kept(); i++)
+                portions.emplace_back(number, i);
         parts_ = static_cast<unsigned>(portions.size()) + 1;
     }
-    for (std::size_t i = 0; i < mappers_.size() && !wanted; i++)
-        mappers_[i].engine->forget_pairs();
-    for (const auto &[device, portion] : portions) {
-        const Guard guard(starting_[device]);
-        mappers_[device].engine->collect(portion, [this, device = device](Pairs &&pairs, std::exception_ptr error) {
-            if (!is_worth_a_worker(device, pairs))
+    for (unsigned i = 0; i < collectors() && !wanted; i++)
+        collector(i).forget_pairs();
+    for (const auto &[number, portion] : portions) {
+        const Guard guard(starting_[number]);
+        Engine &engine = collector(number);
+        engine.collect(portion, [this, &engine](Pairs &&pairs, std::exception_ptr error) {
+            if (!is_worth_a_worker(engine, pairs))
                 return collected(std::move(pairs), std::move(error));
             setting_.workers.give([this, all = std::make_shared<Pairs>(std::move(pairs)), error = std::move(error)](
                                       unsigned) mutable { collected(std::move(*all), std::move(error)); });

@@ -25,9 +25,10 @@ struct Setting {
     Stopwatch &watch;
     std::uint32_t buckets = 1; /* of keys, of all ranks together */
     std::span<const std::byte> parameters = {};
-    bool again = false;       /* a kept job */
-    std::uint64_t grid = 0;   /* of blocks, of an ordered job */
-    Placed *placed = nullptr; /* not null: where all pairs that this rank maps go */
+    bool again = false;         /* a kept job */
+    std::uint64_t grid = 0;     /* of blocks, of an ordered job */
+    Placed *placed = nullptr;   /* not null: where all pairs that this rank maps go */
+    Engine *combiner = nullptr; /* not null: one that is no mapper, and combines what they map */
 
     const Program &program() const { return work.program; }
     /* Pairs of a key may become one before all of them are there. */
@@ -96,13 +97,18 @@ private:
     void fetch_and_start(const Given &given);
     void mapped(const Given &given, const std::shared_ptr<const void> &keeper, Pairs &&pairs, std::exception_ptr error);
     void settle(Pairs &&pairs, std::uint64_t place);
+    void settle_by(unsigned worker, Pairs &&pairs, std::uint64_t place);
+    bool adds_helper();
+    void helper_ended(std::exception_ptr error);
+    Engine &collector(unsigned number) const;
+    unsigned collectors() const;
     void end_piece(const Given &given, std::exception_ptr error);
     void collect();
     void collected(Pairs &&pairs, std::exception_ptr error);
     void part_ended(std::exception_ptr error);
     void merge();
     void merge_bucket(std::uint32_t bucket);
-    bool is_worth_a_worker(unsigned device, const Pairs &pairs) const;
+    static bool is_worth_a_worker(const Engine &engine, const Pairs &pairs);
     void end();
     /* Of what is kept a thread has nothing left: who takes it may be the last that has it. */
     void keep_error(std::exception_ptr &&error) PTSCHED_REQUIRES(mutex_);
@@ -111,7 +117,7 @@ private:
     const detail::Source &source_;
     const schedule::Range range_;
     const std::vector<Mapper> mappers_;
-    std::vector<Mutex> starting_; /* of each mapper: one thread at a time gives it something */
+    std::vector<Mutex> starting_; /* of each collector: one thread at a time gives it something */
     const std::function<void()> ended_;
 
     mutable Mutex mutex_;
@@ -124,9 +130,9 @@ private:
     std::exception_ptr error_ PTSCHED_GUARDED_BY(mutex_);
     bool pumps_ PTSCHED_GUARDED_BY(mutex_) = false, again_ PTSCHED_GUARDED_BY(mutex_) = false;
     bool stops_ PTSCHED_GUARDED_BY(mutex_) = false, maps_ PTSCHED_GUARDED_BY(mutex_) = true;
-    bool done_ PTSCHED_GUARDED_BY(mutex_) = true;    /* nothing is to be waited for before start() */
-    unsigned makers_ PTSCHED_GUARDED_BY(mutex_) = 0; /* of input, not done with it */
-    unsigned parts_ PTSCHED_GUARDED_BY(mutex_) = 0;  /* of collecting or merging that are under way */
+    bool done_ PTSCHED_GUARDED_BY(mutex_) = true;     /* nothing is to be waited for before start() */
+    unsigned helpers_ PTSCHED_GUARDED_BY(mutex_) = 0; /* workers that make input, or sort what GPUs have mapped */
+    unsigned parts_ PTSCHED_GUARDED_BY(mutex_) = 0;   /* of collecting or merging that are under way */
     std::vector<Report::Device> reports_;
     std::uint64_t pairs_ = 0;
 };

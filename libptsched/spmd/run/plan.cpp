@@ -133,6 +133,20 @@ model::Share share_of_runs(const std::vector<double> &rates, std::size_t first_g
     return model::share_of_rates(first_gpu > 0 ? rates.front() : 0, {gpus, rates.end()});
 }
 
+/* Of all that take part together, if runs have shown it of each. */
+std::optional<double> shown_rate(const Plan &plan, const std::vector<double> &rates)
+{
+    double all = 0;
+    for (std::size_t i = 0; i < plan.mappers.size(); i++) {
+        if (!(plan.mappers[i].part.rate > 0))
+            continue;
+        if (rates.empty() || !(rates[i] > 0))
+            return std::nullopt;
+        all += rates[i];
+    }
+    return all;
+}
+
 /* By equations (5) to (8). */
 model::Share ask_for_share(Question &asked, const Known &known, std::uint64_t bytes)
 {
@@ -153,8 +167,9 @@ void take_share(Plan &plan, const model::Share &share, std::size_t first_gpu)
         const bool is_gpu = i >= first_gpu;
         part.rate = is_gpu ? share.gpu_rates[i - first_gpu] : share.cpu_rate;
         part.share = is_gpu ? share.gpus[i - first_gpu] : share.cpu;
+        if (!is_gpu && !(share.cpu > 0))
+            part.rate = 0;
     }
-    plan.rate = share.rate;
     plan.model_p = share.cpu;
 }
 
@@ -191,13 +206,17 @@ void take_blocks(Plan &plan, const Work &work, const Question &asked, model::Sha
 
 /*
  * Whose threads give GPUs their blocks have one where there are several: else one is waited for by the bus until a core
- * has used up its time.
+ * has used up its time. Those that have more to do have one each, of not more than half of them.
  */
-void leave_a_core(Plan &plan)
+void leave_cores(Plan &plan)
 {
     schedule::SplitDevice &part = plan.mappers.front().part;
-    if (plan.mappers.size() > 1 && !plan.mappers.front().engine->is_gpu() && part.at_once >= cores_to_look)
-        part.at_once--;
+    if (plan.mappers.size() == 1 || plan.mappers.front().engine->is_gpu() || part.at_once < cores_to_look)
+        return;
+    unsigned busy = 0;
+    for (const Mapper &mapper : plan.mappers)
+        busy += mapper.engine->host_threads();
+    part.at_once -= std::min(std::max(busy, 1U), part.at_once / 2);
 }
 
 /* What nobody has to know anything for. */
@@ -242,6 +261,13 @@ void split(Plan &plan, const Work &work, const Devices &devices)
         plan.probes = plan.dynamic = true;
 }
 
+/* By the job: the CPU's part is what it says. */
+bool is_said(const Split &split)
+{
+    const Static *const fixed = std::get_if<Static>(&split);
+    return fixed && fixed->p;
+}
+
 /* False: there is no answer, and the plan is as before. */
 bool ask_model(Plan &plan, const Work &work, const Devices &devices, const Known &known, std::uint64_t partition,
                unsigned ranks)
@@ -253,8 +279,12 @@ bool ask_model(Plan &plan, const Work &work, const Devices &devices, const Known
         Plan asking = plan;
         Question asked = question_of(plan, *intensity, known);
         const model::Share model = ask_for_share(asked, known, work.input.bytes() / ranks);
-        const model::Share share = are_known(devices.rates) ? share_of_runs(devices.rates, asked.first_gpu) : model;
+        model::Share share = are_known(devices.rates) ? share_of_runs(devices.rates, asked.first_gpu) : model;
+        if (!is_said(work.split))
+            share = model::worthwhile(asked.machine.cpu, std::move(share), static_cast<double>(partition),
+                                      static_cast<double>(work.block_bytes));
         take_share(asking, share, asked.first_gpu);
+        asking.rate = shown_rate(asking, devices.rates).value_or(share.rate);
         split(asking, work, devices);
         take_blocks(asking, work, asked, share, partition);
         plan = std::move(asking);
@@ -304,20 +334,23 @@ double lateness(const std::vector<double> &parts, const std::vector<double> &rat
 /* The parts that the devices of a kept job are to have, of those that they had: none if these stay. */
 std::optional<std::vector<double>> new_parts(const Plan &plan, const Work &work, const Devices &devices, bool is_models)
 {
-    const Static *const fixed = std::get_if<Static>(&work.split);
-    if (fixed && fixed->p)
+    const bool known = are_known(devices.rates);
+    if (is_said(work.split) || (!known && !is_models))
         return {};
     const std::vector<double> had = parts_in(devices.homes, plan.mappers.size());
-    const bool known = are_known(devices.rates);
-    if (known ? lateness(had, devices.rates) <= worth_a_difference : !is_models)
-        return {};
     std::vector<double> parts;
     double others = 0;
+    bool is_left_out = false;
     for (std::size_t i = 0; i < had.size(); i++) {
-        parts.push_back(known ? devices.rates[i] / sum(devices.rates) : plan.mappers[i].part.share);
+        parts.push_back(is_models ? plan.mappers[i].part.share : devices.rates[i] / sum(devices.rates));
         others += std::abs(parts[i] - had[i]);
+        is_left_out = is_left_out || (had[i] > 0 && !(parts[i] > 0));
     }
-    return others > nearly_the_same ? std::optional(parts) : std::nullopt;
+    const bool is_as_fast =
+        known && lateness(had, devices.rates) <= lateness(parts, devices.rates) + worth_a_difference;
+    if (!is_left_out && (others <= nearly_the_same || is_as_fast))
+        return {};
+    return parts;
 }
 
 /* Of a kept job whose input lies where devices want it: who has how much of it, by what the last runs have shown. */
@@ -435,7 +468,7 @@ Plan make_plan(const Work &work, const Devices &devices, const Known &known, std
         take_rates(plan, devices.rates);
         split(plan, work, devices);
     }
-    leave_a_core(plan);
+    leave_cores(plan);
     if (!known.again)
         return plan;
     /* What is made is so in blocks, by all cores. */
@@ -444,8 +477,11 @@ Plan make_plan(const Work &work, const Devices &devices, const Known &known, std
     else
         plan.stays = stays(plan, !is_models && plan.model_p, devices.homes);
     /* What devices have in the first run, they are to have in others. */
-    if (devices.homes.empty() && are_known(devices.rates) && !work.ordered && plan.dynamic)
-        share_by_rates(plan, devices.rates);
+    if (devices.homes.empty() && are_known(devices.rates) && !work.ordered && plan.dynamic) {
+        plan.dynamic = false;
+        if (!is_models)
+            share_by_rates(plan, devices.rates);
+    }
     return plan;
 }
 

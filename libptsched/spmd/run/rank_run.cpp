@@ -25,7 +25,8 @@ RankRun::RankRun(Member &member, const Work &work, Devices &devices, const Known
                                                                   .timeline = timeline_,
                                                                   .watch = watch_,
                                                                   .again = known.again,
-                                                                  .grid = grid_of(work)},
+                                                                  .grid = grid_of(work),
+                                                                  .combiner = devices.combiner.get()},
       pairs_(work.program.key_width, work.program.value_width), tasks_(member.workers())
 {
     report_.rank = link_.rank();
@@ -354,9 +355,11 @@ void RankRun::count(const PartitionMap &map)
         homes_.push_back(home);
     if (!measures_)
         return;
-    devices_.rates.clear();
-    for (const Report::Device &device : report_.devices)
-        devices_.rates.push_back(device.rate());
+    /* Who had no part is as fast as he was. */
+    devices_.rates.resize(report_.devices.size(), 0);
+    for (std::size_t i = 0; i < report_.devices.size(); i++)
+        if (report_.devices[i].bytes > 0)
+            devices_.rates[i] = report_.devices[i].rate();
 }
 
 /* For runs to come of such a job; of a kept one, only runs whose input was there. */

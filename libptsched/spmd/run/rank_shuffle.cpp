@@ -161,6 +161,8 @@ void RankRun::reduced()
 void RankRun::tell_reduced()
 {
     report_.spilled = spill_->written();
+    if (chief_)
+        return chief_->has_reduced(link_.rank(), report_);
     send(0, head(Tag::reduced), pack_report(report_));
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 namespace ptsched::samples {
 
@@ -14,9 +15,7 @@ namespace {
 const Mode on_gpu{"gpu", spmd::Dynamic{}, false, true}, on_cpu{"cpu", spmd::Dynamic{}, true, false},
     by_model{"static", spmd::Static{}}, dynamic{"dynamic", spmd::Dynamic{}};
 
-/* Shares are tried in steps of a point, so many to each side. */
-constexpr int points_around = 8;
-constexpr double much_longer = 1.2;
+constexpr double much_longer = 1.2, as_fast = 1.02;
 
 /* Ranks of which is said how many threads they have, have a GPU each, too. */
 spmd::Cluster make_cluster(const Ranks &ranks, const Settings &settings)
@@ -60,26 +59,24 @@ double median_with_share(const MakeSpmd &make, double p, unsigned times)
 }
 
 /*
- * The CPU's share with which the job is fastest, of those around @middle: to each side as long as it does not take much
- * longer than the best.
+ * The CPU's share with which the job is fastest: from @middle in steps of a point, to each side as long as it does not
+ * take much longer than the best. Where memory is the limit, many are as fast: it is the middle of those that are about
+ * so.
  */
 double best_share(const MakeSpmd &make, double middle, unsigned times)
 {
-    double best = middle, least = median_with_share(make, middle, times);
+    std::map<double, double> found{{middle, median_with_share(make, middle, times)}};
+    double least = found.begin()->second;
     for (const int side : {-1, 1})
-        for (int i = 1; i <= points_around; i++) {
-            const double p = middle + side * i / 100.0;
-            if (p < 0 || p > 1)
-                break;
-            const double median = median_with_share(make, p, times);
-            if (median < least) {
-                least = median;
-                best = p;
-            }
-            if (median > much_longer * least)
+        for (int i = 1;; i++) {
+            const double p = std::clamp(middle + side * i / 100.0, 0.0, 1.0);
+            const double median = found[p] = median_with_share(make, p, times);
+            least = std::min(least, median);
+            if (median > much_longer * least || !(p > 0 && p < 1))
                 break;
         }
-    return best;
+    std::erase_if(found, [&](const auto &one) { return one.second > as_fast * least; });
+    return (found.begin()->first + found.rbegin()->first) / 2;
 }
 
 /* By their names. */
@@ -139,7 +136,8 @@ void record_share(const Settings &settings, Report &report, const std::string &n
     const double best = best_share(make, middle, settings.quick ? 1 : 3),
                  said = way->last().model_p.value_or(way->last().p);
     report.record("p-model/" + name, 100 * said, "%", "the CPU's part, as the model says");
-    report.record("p-best/" + name, 100 * best, "%", "the CPU's part, of those that were tried");
+    report.record("p-best/" + name, 100 * best, "%",
+                  "the CPU's part, of those that were tried: the middle of what is as fast as the best");
     report.record("p-error/" + name, 100 * std::abs(said - best), "points");
 }
 

@@ -17,17 +17,10 @@ public:
     }
     void check_result() override { problem_.check(y_, "by spmd, " + mode_.name); }
 
-    void compute() override
-    {
-        const auto result = note(settings_.cluster().run(job(), problem_.x()));
-        if (result.pairs().size() != y_.size())
-            throw Error("there are " + std::to_string(result.pairs().size()) + " rows");
-        for (const auto &[row, value] : result.pairs())
-            y_.at(row) = value;
-    }
+    void compute() override { note(settings_.cluster().run(job(), problem_.x())); }
 
 private:
-    spmd::Job<Row, float> job() const
+    spmd::Job<Row, float> job()
     {
         const std::size_t row_bytes = problem_.shape.columns * sizeof(float);
         spmd::Job<Row, float> made;
@@ -43,6 +36,9 @@ private:
                 out(block.first + row, sum);
             }
         };
+        made.output = {.where = spmd::Output::Where::root,
+                       .value_bytes = sizeof(float),
+                       .into = std::as_writable_bytes(std::span(y_))};
         made.intensity = spmd::model::Intensity{.cpu = 0.5, .gpu = 0.5, .precision = spmd::model::Precision::fp32};
         settings_.choose(made, mode_, "gemv");
         return made;

@@ -2,6 +2,8 @@
 /* Host functions, which give a stream work: kernels of tests/vgpu/programs/kernels.cu, by the driver. */
 #include "samples/common/driver.hpp"
 #include "tests/spmd/gpu/cases.hpp"
+#include <ptsched/device/allocation.hpp>
+#include <ptsched/spmd.hpp>
 #include <ptsched/spmd/gpu_block.hpp>
 
 namespace test {
@@ -81,6 +83,46 @@ void values_that_are_byte_strings()
     }
 }
 
+/*
+ * Each block has more pairs than a GPU's thread sorts by itself, with the same keys as others: workers combine them, in
+ * as much memory as there is, whether cores map, too, or not.
+ */
+void many_pairs_of_the_same_keys()
+{
+    constexpr std::uint64_t keys = 6000, times = 16;
+    std::vector<std::uint64_t> all(keys * times);
+    for (std::size_t i = 0; i < all.size(); i++)
+        all[i] = i % keys;
+    spmd::Job<std::uint64_t, std::uint64_t> job;
+    job.input = spmd::Input::memory(std::span<const std::uint64_t>(all));
+    job.block_bytes = keys * sizeof(std::uint64_t);
+    job.cpu.combine = [](std::uint64_t &into, std::uint64_t value) { into += value; };
+    job.gpu.host.map = [](spmd::GpuBlock &block) {
+        block.emit(block.on_host().records, block.data(), block.data(), sizeof(std::uint64_t), sizeof(std::uint64_t));
+    };
+    for (const bool cores_map : {false, true})
+        for (const bool is_ordered : {false, true})
+            for (const std::size_t memory : {std::size_t{64} << 20, std::size_t{256} << 10}) {
+                if (cores_map)
+                    job.cpu.map = [](const spmd::Block &block, spmd::Emitter<std::uint64_t, std::uint64_t> &out) {
+                        for (const std::uint64_t one : block.as<std::uint64_t>())
+                            out(one, one);
+                    };
+                job.ordered = is_ordered;
+                spmd::Options options;
+                options.threads = 3;
+                options.gpus = {0};
+                options.attach = false;
+                options.memory = memory;
+                const auto result = spmd::Cluster(options).run(job);
+                CHECK_EQ(result.pairs().size(), keys);
+                bool right = true;
+                for (const auto &[key, value] : result.pairs())
+                    right = right && value == key * times;
+                CHECK(right);
+            }
+}
+
 /* Keys of the GPU: the records themselves, as what they are. */
 void keys_on_the_gpu()
 {
@@ -156,6 +198,7 @@ std::vector<tap::Case> host_function_cases()
 {
     return {{"a host function: a value for each record", a_value_for_each_record},
             {"a host function: values of any width", values_that_are_byte_strings},
+            {"many pairs of the same keys", many_pairs_of_the_same_keys},
             {"a host function: keys on the GPU", keys_on_the_gpu},
             {"a host function: values with places", values_with_places},
             {"a host function: what it throws ends the piece, and no other", what_it_throws}};

@@ -127,6 +127,50 @@ void what_stays_is_one_block()
     }
 }
 
+/* It comes to the GPU again, and who had which part may have another one. */
+void input_is_renewed()
+{
+    for (const spmd::Split &split : {spmd::Split(spmd::Static{}), spmd::Split(spmd::Dynamic{})}) {
+        std::vector<Record> records = made_records();
+        auto job = job_of(records);
+        job.split = split;
+        spmd::Cluster cluster(options());
+        auto loop = cluster.keep(job);
+        for (unsigned change = 0; change < 3; change++) {
+            for (Record &record : records)
+                record.changed = change;
+            loop.renew();
+            for (unsigned run = 0; run < 2; run++) {
+                const auto result = loop.run();
+                CHECK_EQ(result.pairs().size(), count);
+                bool right = true;
+                for (const auto &[number, record] : result.pairs())
+                    right = right && record.number == number && record.changed == change;
+                CHECK(right);
+            }
+        }
+    }
+}
+
+/* By what it costs to wake them; a part that is said they have all the same. */
+void cores_that_cost_too_much_have_no_part()
+{
+    const std::vector<Record> records = made_records();
+    auto job = job_of(records);
+    for (const double latency : {0.0, 1.0})
+        for (const bool is_said : {false, true}) {
+            spmd::Options with = options();
+            with.machine->cpu.latency = latency;
+            job.split = is_said ? spmd::Static{0.5} : spmd::Static{};
+            spmd::Cluster cluster(std::move(with));
+            auto loop = cluster.keep(job);
+            const double part = latency > 0 && !is_said ? 0 : 0.5;
+            CHECK(is_near(loop.run().report.p, part));
+            CHECK_EQ(loop.run().pairs().size(), count);
+            CHECK(is_near(cluster.run(job).report.p, part));
+        }
+}
+
 /* Of which the GPU's input comes from the host. */
 void a_single_run()
 {
@@ -146,6 +190,8 @@ std::vector<tap::Case> kept_job_cases()
     return {{"a static split stays on the GPU", a_static_split_stays},
             {"a dynamic split stays on the GPU", a_dynamic_split_stays},
             {"what stays is one block", what_stays_is_one_block},
+            {"input is renewed", input_is_renewed},
+            {"cores that cost too much have no part", cores_that_cost_too_much_have_no_part},
             {"a single run has its input from the host", a_single_run}};
 }
 

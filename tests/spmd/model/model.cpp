@@ -236,6 +236,28 @@ void test_probe()
     CHECK(near(probed(machine.cpu, {50 * giga, 1}, Precision::fp64), 10));
 }
 
+/* A CPU beside a GPU that is nine times as fast: alone, it would have a gigabyte in a second. */
+void test_worthwhile()
+{
+    Cpu cpu{.name = "", .cores = 4, .peak = {}, .latency = 1e-3};
+    const Share all = share_of_rates(giga / 9, {giga});
+    CHECK(near(all.cpu, 0.1));
+    const auto part = [&](double bytes, double least = 0) { return worthwhile(cpu, all, bytes, least).cpu; };
+    /* A tenth of the time is saved, and has to be as long as it takes to wake cores. */
+    CHECK(near(part(0.0101 * giga), 0.1) && part(0.0099 * giga) <= 0);
+    /* A core has a block of a 36th of it for as long as the GPU takes for all. */
+    CHECK(near(part(giga, giga / 37), 0.1) && part(giga, giga / 35) <= 0);
+    const Share alone = worthwhile(cpu, all, 1);
+    CHECK(near(alone.gpus.at(0), 1) && near(alone.rate, giga) && near(alone.cpu_rate, giga / 9));
+    cpu.latency = 0;
+    CHECK(near(part(1), 0.1));
+    /* Who is alone has all, whatever that costs. */
+    cpu.latency = 1e9;
+    CHECK(near(worthwhile(cpu, share_of_rates(1, {}), 1, 2).cpu, 1));
+    CHECK(near(worthwhile(cpu, share_of_rates(1, {0, 0}), 1, 2).cpu, 1));
+    CHECK(near(worthwhile(cpu, share_of_rates(0, {1, 3}), 1, 2).gpus.at(1), 0.75));
+}
+
 bool says(const std::string &text, const char *part)
 {
     if (text.find(part) != std::string::npos)
@@ -275,6 +297,7 @@ std::vector<tap::Case> model_cases()
         {"input in GPU memory", test_resident},
         {"staged and streamed paths, disks and networks", test_paths},
         {"memory of the host that copies share", test_host_traffic},
+        {"a part that costs more than it saves", test_worthwhile},
         {"a probe's intensity", test_probe},
         {"what the model refuses", test_errors},
     };

@@ -41,6 +41,7 @@ void test_measured()
     const Machine machine = measure({.bytes = some_bytes});
     CHECK(machine.cpu.cores > 0 && !machine.cpu.name.empty());
     CHECK(machine.cpu.dram > 0 && machine.cpu.peak.fp32 > 0 && machine.cpu.peak.fp64 > 0);
+    CHECK(machine.cpu.latency >= 0);
     CHECK_EQ(machine.gpus.size(), std::size_t{2});
     for (const Gpu &gpu : machine.gpus) {
         CHECK(!gpu.name.empty() && gpu.memory > 0);
@@ -54,10 +55,13 @@ void test_measured()
 
 void test_json()
 {
-    const Machine before = made_up(), after = machine_from_json(to_json(before));
+    Machine before = made_up();
+    before.cpu.latency = 3e-5;
+    const Machine after = machine_from_json(to_json(before));
     CHECK(to_json(after) == to_json(before));
     CHECK(after.cpu.name == before.cpu.name && after.gpus[0].memory == before.gpus[0].memory);
     CHECK_EQ(after.gpus[0].latency, before.gpus[0].latency);
+    CHECK_EQ(after.cpu.latency, before.cpu.latency);
 
     const std::string text = to_json(before);
     CHECK(says(error_of([] { machine_from_json("[1"); }), "no JSON object"));

@@ -192,6 +192,44 @@ void input_that_moves()
     CHECK(setup.plan().stays);
 }
 
+/* A GPU that has all of the input, and is never given anything. */
+class FullGpu final : public spmd::Engine {
+public:
+    std::string name() const override { return "gpu 0"; }
+    bool is_gpu() const override { return true; }
+    unsigned at_once() const override { return 2; }
+    void start(const spmd::Piece &, spmd::Done) override {}
+    unsigned kept() const override { return 0; }
+    void collect(unsigned, spmd::Done) override {}
+    bool has_input(const spmd::schedule::Range &) const override { return true; }
+    void forget_pairs() override {}
+};
+
+/* Whether it had a part in the last run or not, cores that cost too much have none. */
+void cores_that_cost_too_much()
+{
+    for (const spmd::Split &split : {spmd::Split(spmd::Static{}), spmd::Split(spmd::Dynamic{})})
+        for (const double latency : {0.0, 1.0})
+            for (const bool was_run : {false, true}) {
+                Setup setup(1);
+                setup.devices.engines.back() = std::make_unique<FullGpu>();
+                setup.devices.rates = {1e7, 1e9};
+                setup.known.again = true;
+                setup.known.machine->cpu.latency = latency;
+                setup.work.split = split;
+                if (was_run)
+                    setup.devices.homes = {{0, {0, 10}}, {1, {10, 1000}}};
+                const spmd::Plan plan = setup.plan();
+                const auto &cpu = plan.mappers.at(0).part, &gpu = plan.mappers.at(1).part;
+                const bool has_part = !(latency > 0);
+                CHECK_EQ(cpu.share > 0, has_part);
+                CHECK_EQ(cpu.rate > 0, has_part);
+                CHECK(std::abs(gpu.share + cpu.share - 1) < 1e-12);
+                CHECK_EQ(plan.is_resident, was_run);
+                CHECK_EQ(plan.moves, was_run && !has_part);
+            }
+}
+
 /* Rank 0's part of a run of two ranks, whose messages are those of this. */
 class Ranks {
 public:
@@ -285,6 +323,7 @@ std::vector<tap::Case> test::plan_cases()
         {"rates of an earlier run", rates_of_an_earlier_run},
         {"a kept job's input stays", input_that_stays},
         {"a kept job's input moves", input_that_moves},
+        {"cores that cost too much", cores_that_cost_too_much},
         {"rates of runs are better than the model", rates_are_better_than_the_model},
         {"rates are learnt", rates_are_learnt},
         {"partitions go where they were", partitions_go_where_they_were},

@@ -36,6 +36,8 @@ struct Cpu {
     unsigned cores = 0;
     Peak peak;       /* Pc, of all cores */
     double dram = 0; /* B_dram, of all cores */
+    /* What it costs to give all cores a part, besides its bytes: they are woken and waited for. Zero: not counted. */
+    double latency = 0;
 };
 
 struct Gpu {
@@ -122,6 +124,11 @@ struct Share {
 Share share(const Machine &machine, const Intensity &intensity, const Conditions &conditions = {});
 /* The same from what was measured: of each device alone, bytes per second; zero: it does not take part. */
 Share share_of_rates(double cpu_rate, std::vector<double> gpu_rates);
+/*
+ * The same without the CPU, if a part of @bytes for it costs more than it saves beside GPUs: if the cores' latency
+ * does, or if a block of @least, the smallest that a core is to have, takes one longer than the GPUs have for all.
+ */
+Share worthwhile(const Cpu &cpu, Share share, double bytes, double least = 0);
 /* (1) to (3): seconds for @bytes if the CPU has the part @p of them, and each GPU of the rest what @share says. */
 double seconds(const Share &share, double p, double bytes);
 
