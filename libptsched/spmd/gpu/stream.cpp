@@ -14,6 +14,7 @@ constexpr std::uint64_t usual_entries = 1 << 16; /* of a table */
 constexpr std::uint64_t entries_grow_by = 8;
 constexpr std::uint64_t most_row_bytes = 256 << 20; /* of all blocks of threads */
 constexpr std::uint64_t bytes_of_token = 16; /* of input without records: it is guessed that a pair comes of so many */
+constexpr std::size_t few_bytes = 64 << 10;  /* of parameters, which have page-locked memory */
 /* Who waits for a copy of megabytes looks so often. */
 constexpr std::chrono::microseconds look_again{20};
 
@@ -125,7 +126,15 @@ void Stream::bring_parameters(std::span<const std::byte> parameters)
     const device::Address to = parameters_.of(parameters.size());
     launch_.parameters = pointer<unsigned char>(to);
     last_parameters_.clear();
-    bus_.upload(to, parameters.data(), parameters.size());
+    if (!parameters.empty() && parameters.size() <= few_bytes) {
+        /* Nothing reads it any more: a piece waits for all that it has given the queue. */
+        if (parameters_here_.empty())
+            parameters_here_ = device::Allocation::pinned(few_bytes);
+        std::memcpy(parameters_here_.host_address(), parameters.data(), parameters.size());
+        queue_->upload(to, parameters_here_.host_address(), parameters.size());
+    } else {
+        bus_.upload(to, parameters.data(), parameters.size());
+    }
     last_parameters_.assign(parameters.begin(), parameters.end());
 }
 

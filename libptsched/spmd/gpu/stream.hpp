@@ -78,6 +78,7 @@ private:
     KeptInput::Place place_;                 /* of the piece, if it is to stay */
     KeptInput::Place found_;                 /* where it stays already */
     std::vector<std::byte> last_parameters_; /* those that are on the GPU */
+    device::Allocation parameters_here_;     /* where few come from */
     const std::size_t result_bytes_;         /* of dense keys: counts, flags and values, one behind the other */
     const device::Allocation counts_, counts_here_;
     bool are_zero_ = false; /* the counts on the GPU */

@@ -42,10 +42,11 @@ std::uint64_t hash_of_job(const Work &work)
 }
 
 Chief::Chief(Member &member, const Work &work, std::span<const std::byte> parameters, std::uint32_t run,
-             const std::shared_ptr<Spill> &spill, const Stopwatch &watch, std::vector<schedule::Home> homes)
+             const std::shared_ptr<Spill> &spill, const Stopwatch &watch, std::vector<schedule::Home> homes,
+             bool makes_few)
     : member_(member), link_(member.link()), work_(work), parameters_(parameters), run_(run), spill_(spill),
-      watch_(watch), homes_(std::move(homes)), is_alive_(link_.ranks(), true), heard_(link_.ranks(), watch.now()),
-      partial_(link_.ranks()), told_(link_.ranks()), reports_(link_.ranks())
+      watch_(watch), homes_(std::move(homes)), makes_few_(makes_few), is_alive_(link_.ranks(), true),
+      heard_(link_.ranks(), watch.now()), partial_(link_.ranks()), told_(link_.ranks()), reports_(link_.ranks())
 {
     for (unsigned rank = 0; rank < link_.ranks(); rank++)
         reports_[rank].rank = rank;
@@ -150,8 +151,8 @@ void Chief::begin()
     stage_ = Stage::map;
     /* What is only to be put in order is so already where blocks make keys of their own. */
     const bool is_map_alone = !work_.program.combines() && !work_.program.reduce;
-    const std::uint64_t buckets =
-        link_.ranks() * std::clamp<std::uint64_t>(is_map_alone ? 1 : member_.workers().threads(), 1, 8);
+    const std::uint64_t threads = is_map_alone || makes_few_ ? 1 : member_.workers().threads();
+    const std::uint64_t buckets = link_.ranks() * std::clamp<std::uint64_t>(threads, 1, 8);
     send_all({.tag = Tag::begin, .run = run_, .a = buckets}, as_text(parameters_));
     check_mapped();
 }

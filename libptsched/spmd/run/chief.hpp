@@ -20,9 +20,13 @@ namespace ptsched::spmd {
  */
 class Chief {
 public:
-    /* All of it outlives it. @homes: which rank had which partition in the last run of a kept job. */
+    /*
+     * All of it outlives it. @homes: which rank had which partition in the last run of a kept job; @makes_few: pairs,
+     * which are not worth several threads of a rank.
+     */
     Chief(Member &member, const Work &work, std::span<const std::byte> parameters, std::uint32_t run,
-          const std::shared_ptr<Spill> &spill, const Stopwatch &watch, std::vector<schedule::Home> homes);
+          const std::shared_ptr<Spill> &spill, const Stopwatch &watch, std::vector<schedule::Home> homes,
+          bool makes_few = false);
 
     /* Of a message up. Throws Error if the job cannot go on. */
     void handle(const Message &message);
@@ -72,6 +76,7 @@ private:
     const std::shared_ptr<Spill> spill_;
     const Stopwatch &watch_;
     const std::vector<schedule::Home> homes_; /* of the last run */
+    const bool makes_few_;
     Stage stage_ = Stage::hello;
     std::vector<bool> is_alive_;
     std::vector<double> heard_;          /* when, of each rank */

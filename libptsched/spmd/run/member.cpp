@@ -5,6 +5,7 @@
 #include "libptsched/spmd/run/rank_run.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <sched.h>
 #include <unistd.h>
 
@@ -13,6 +14,9 @@ namespace {
 
 /* Pairs that a core keeps back: more than a core's caches would only be slower than to sort them. */
 constexpr std::size_t most_kept = 64 << 20;
+
+/* A way that is slower by some per cent is tried again after about as many runs. */
+constexpr double better_by = 1.01;
 
 /* Processors that this process may use, at least one for each rank. */
 unsigned threads_of(const Options &options, const Link &link)
@@ -41,6 +45,12 @@ std::string key_of(const Program &program, const Devices &devices, bool kept)
     for (const std::unique_ptr<Engine> &engine : devices.engines)
         key += '\n' + engine->name();
     return key;
+}
+
+/* What is right for little input may be wrong for much. */
+std::string key_of_ways(const Work &work, const Devices &devices)
+{
+    return key_of(work.program, devices, false) + '\n' + std::to_string(std::bit_width(work.input.bytes()));
 }
 
 } // namespace
@@ -89,10 +99,21 @@ void Member::learn_rates(const Program &program, const Devices &devices, bool ke
         known->second[i] = (known->second[i] + rates[i]) / 2;
 }
 
+void Member::learn_way(const Work &work, const Devices &devices, bool has_cores, double rate)
+{
+    Ways &ways = ways_[key_of_ways(work, devices)];
+    Ways::Way &taken = has_cores ? ways.with_cores : ways.gpus_alone;
+    Ways::Way &other = has_cores ? ways.gpus_alone : ways.with_cores;
+    taken.rate = taken.runs++ > 0 ? (taken.rate + rate) / 2 : rate;
+    other.rate *= better_by;
+}
+
 /* What the job does not need is not measured. */
 Known Member::known_for(const Work &work, const Devices &devices, bool again)
 {
     Known known{.machine = options_.machine, .is_given = options_.machine.has_value(), .again = again};
+    if (const auto ways = ways_.find(key_of_ways(work, devices)); !again && ways != ways_.end())
+        known.ways = ways->second;
     if (known.is_given || !std::holds_alternative<model::Intensity>(work.intensity))
         return known;
     const bool gpus = std::any_of(devices.engines.begin(), devices.engines.end(),

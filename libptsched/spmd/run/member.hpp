@@ -24,6 +24,17 @@ struct Devices {
     std::vector<double> rates = {};
     /* Of a kept job's last run: which of them has mapped what; on rank 0, which rank had which partition. */
     std::vector<schedule::Home> homes = {}, ranks = {};
+    bool makes_few = false; /* pairs of all ranks, in a kept job's last run; on rank 0 */
+};
+
+/* What runs of a job have shown of a rank that has GPUs. */
+struct Ways {
+    struct Way {
+        double rate =
+            0; /* bytes per second, mapped and sorted; one that was not taken lately is thought to be better */
+        unsigned runs = 0;
+    };
+    Way with_cores = {}, gpus_alone = {};
 };
 
 /* What plans of a run are made by. */
@@ -31,6 +42,7 @@ struct Known {
     std::optional<model::Machine> machine = {}; /* the rank's part of it; none: nobody knows it */
     bool is_given = false;                      /* by the program, and so what is missing in it is an error */
     bool again = false;                         /* the job is kept: its input stays where it is */
+    Ways ways = {};                             /* not of kept jobs */
 };
 
 /* One rank: what it has as long as it is there. One thread at a time. */
@@ -55,6 +67,8 @@ public:
     std::vector<double> known_rates(const Program &program, const Devices &devices, bool kept) const;
     /* What a run has shown: half of what is known is that of the last one. */
     void learn_rates(const Program &program, const Devices &devices, bool kept, const std::vector<double> &rates);
+    /* The same of all that a run has mapped with or without cores beside GPUs. */
+    void learn_way(const Work &work, const Devices &devices, bool has_cores, double rate);
     struct Result {
         Pairs pairs;
         Report report;
@@ -74,6 +88,7 @@ private:
     const std::shared_ptr<KnownFunctions> functions_;
     const std::size_t memory_;
     std::map<std::string, std::vector<double>> rates_; /* by jobs and devices */
+    std::map<std::string, Ways> ways_;                 /* as they, and by how large the input is */
     Workers workers_;
     std::uint32_t runs_ = 0;
 };

@@ -26,6 +26,9 @@ constexpr double worth_moving = 0.05;
 constexpr double worth_a_difference = 0.02, nearly_the_same = 0.001;
 /* Seconds of a run in which whoever is ready first could still help: less, and parts are better the next time. */
 constexpr double worth_helping = 10e-3;
+/* Of what all do: less might be more. And what the first run shows is also what was made for it. */
+constexpr double small_part = 0.25;
+constexpr unsigned enough_runs = 2;
 /* Of so many, one may see to GPUs instead of mapping. */
 constexpr unsigned cores_to_look = 4;
 
@@ -217,6 +220,33 @@ void leave_cores(Plan &plan)
     for (const Mapper &mapper : plan.mappers)
         busy += mapper.engine->host_threads();
     part.at_once -= std::min(std::max(busy, 1U), part.at_once / 2);
+}
+
+/*
+ * Cores do more for GPUs than to map beside them: they bring, sort and combine what these have mapped. So with a small
+ * part of the input they may hold up more than they help, which runs of both kinds show.
+ */
+bool are_better_alone(const Plan &plan, const Ways &ways)
+{
+    const schedule::SplitDevice &cores = plan.mappers.front().part;
+    const double all = sum(rates_of(plan));
+    if (plan.mappers.size() == 1 || plan.mappers.front().engine->is_gpu() || ways.with_cores.runs < enough_runs ||
+        !(cores.rate > 0 && cores.rate < small_part * all))
+        return false;
+    return ways.gpus_alone.runs == 0 || ways.gpus_alone.rate >= ways.with_cores.rate;
+}
+
+void leave_out_cores(Plan &plan)
+{
+    schedule::SplitDevice &cores = plan.mappers.front().part;
+    cores.rate = cores.share = 0;
+    double gpus = 0;
+    for (const Mapper &mapper : plan.mappers)
+        gpus += mapper.part.share;
+    for (Mapper &mapper : plan.mappers)
+        mapper.part.share /= gpus > 0 ? gpus : 1;
+    if (plan.model_p)
+        plan.model_p = 0;
 }
 
 /* What nobody has to know anything for. */
@@ -469,8 +499,11 @@ Plan make_plan(const Work &work, const Devices &devices, const Known &known, std
         split(plan, work, devices);
     }
     leave_cores(plan);
-    if (!known.again)
+    if (!known.again) {
+        if (!is_said(work.split) && !plan.probes && are_better_alone(plan, known.ways))
+            leave_out_cores(plan);
         return plan;
+    }
     /* What is made is so in blocks, by all cores. */
     if (!work.ordered && !work.input.source()->is_made() && gpus_have_theirs(devices))
         stay_resident(plan, work, devices, is_models);

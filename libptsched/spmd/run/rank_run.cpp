@@ -71,6 +71,10 @@ Member::Result RankRun::run()
         report.ranks = {report_};
     }
     report.model_p = plan_.model_p;
+    std::uint64_t pairs = 0;
+    for (const Report::Rank &rank : report.ranks)
+        pairs += rank.pairs_mapped;
+    devices_.makes_few = known_.again && !work_.program.reduce && pairs <= few_pairs;
     return {std::move(pairs_), std::move(report)};
 }
 
@@ -99,7 +103,7 @@ void RankRun::fail(const std::string &why)
 void RankRun::loop()
 {
     if (member_.is_first())
-        chief_.emplace(member_, work_, parameters_, run_, spill_, watch_, devices_.ranks);
+        chief_.emplace(member_, work_, parameters_, run_, spill_, watch_, devices_.ranks, devices_.makes_few);
     say_hello();
     heard_ = watch_.now();
     while (!is_finished_) {
@@ -278,6 +282,7 @@ void RankRun::partition_ended()
     timeline_.add("partitions", 0, "partition " + std::to_string(map_id_), map_begin_, watch_.now(),
                   map_->range().size());
     std::vector<Run> runs = map_->take();
+    mapped_seconds_ += watch_.now() - map_begin_;
     count(*map_);
     map_.reset();
     for (std::size_t bucket = 0; bucket < runs.size(); bucket++)
@@ -365,6 +370,7 @@ void RankRun::count(const PartitionMap &map)
 /* For runs to come of such a job; of a kept one, only runs whose input was there. */
 void RankRun::learn()
 {
+    learn_way();
     /* Before its input was where it is to be, rates are the bus's. */
     if (known_.again && !plan_.stays && gpus_have_theirs(devices_))
         devices_.rates = member_.known_rates(work_.program, devices_, true);
@@ -373,6 +379,17 @@ void RankRun::learn()
     member_.learn_rates(work_.program, devices_, known_.again, devices_.rates);
     if (known_.again)
         devices_.rates = member_.known_rates(work_.program, devices_, true);
+}
+
+void RankRun::learn_way()
+{
+    std::uint64_t bytes = 0;
+    for (const Report::Device &device : report_.devices)
+        bytes += device.bytes;
+    if (known_.again || plan_.probes || plan_.mappers.size() == 1 || plan_.mappers.front().engine->is_gpu() ||
+        !(mapped_seconds_ > 0) || bytes == 0)
+        return;
+    member_.learn_way(work_, devices_, report_.devices.front().bytes > 0, static_cast<double>(bytes) / mapped_seconds_);
 }
 
 /* Rank 0 knows whether somebody else was first. */

@@ -78,6 +78,7 @@ private:
     void give(std::function<void()> function);
     void do_now(const std::function<void()> &function);
     void learn();
+    void learn_way();
     void fail(const std::string &why);
     void send(unsigned to, const Head &head, std::string_view bytes = {});
     std::string path() const;
@@ -104,6 +105,7 @@ private:
     std::unique_ptr<PartitionMap> map_;
     std::uint64_t map_id_ = 0;
     double map_begin_ = 0;
+    double mapped_seconds_ = 0; /* from each one's begin to its end */
     std::deque<Part> parts_;
     bool wants_ = false, has_begun_ = false, is_mapped_ = false, is_given_up_ = false;
     using Runs = std::map<std::uint32_t, std::vector<Run>>; /* by buckets */

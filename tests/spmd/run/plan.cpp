@@ -230,6 +230,42 @@ void cores_that_cost_too_much()
             }
 }
 
+/* A part that is small is worth a try without it, and what is faster then. */
+void cores_that_hold_up_more_than_they_help()
+{
+    using Way = spmd::Ways::Way;
+    struct Case {
+        Way with_cores, gpus_alone;
+        double cores_rate;
+        bool has_part;
+    };
+    const Case cases[] = {{{}, {}, 1e8, true},
+                          {{1e9, 1}, {}, 1e8, true},
+                          {{1e9, 2}, {}, 1e8, false},
+                          {{1e9, 2}, {9e8, 1}, 1e8, true},
+                          {{1e9, 2}, {2e9, 1}, 1e8, false},
+                          {{1e9, 2}, {2e9, 1}, 1e9, true}};
+    for (const bool has_model : {true, false})
+        for (const spmd::Split &split : {spmd::Split(spmd::Static{}), spmd::Split(spmd::Dynamic{})})
+            for (const Case &one : cases) {
+                Setup setup(1);
+                if (!has_model)
+                    setup.known.machine.reset();
+                setup.devices.rates = {one.cores_rate, 1e9};
+                setup.known.ways = {one.with_cores, one.gpus_alone};
+                setup.work.split = split;
+                const spmd::Plan plan = setup.plan();
+                CHECK_EQ(plan.mappers.at(0).part.rate > 0, one.has_part);
+                if (std::holds_alternative<spmd::Static>(split)) {
+                    CHECK_EQ(plan.model_p.value_or(0) > 0, one.has_part);
+                    CHECK(std::abs(plan.mappers[0].part.share + plan.mappers[1].part.share - 1) < 1e-12);
+                    CHECK(plan.mappers[1].part.share <= 1);
+                }
+                setup.work.split = spmd::Static{0.1};
+                CHECK(setup.plan().mappers.at(0).part.rate > 0);
+            }
+}
+
 /* Rank 0's part of a run of two ranks, whose messages are those of this. */
 class Ranks {
 public:
@@ -324,6 +360,7 @@ std::vector<tap::Case> test::plan_cases()
         {"a kept job's input stays", input_that_stays},
         {"a kept job's input moves", input_that_moves},
         {"cores that cost too much", cores_that_cost_too_much},
+        {"cores that hold up more than they help", cores_that_hold_up_more_than_they_help},
         {"rates of runs are better than the model", rates_are_better_than_the_model},
         {"rates are learnt", rates_are_learnt},
         {"partitions go where they were", partitions_go_where_they_were},
