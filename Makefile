@@ -205,8 +205,8 @@ else
 	@$(MAKE) $(SPMD_BENCHES) $(B)/samples/spmd-summary
 endif
 	@set -e; for program in $(SPMD_BENCHES); do $(MPIRUN) $$program $(BENCH); done
-	@set -e; $(call spmd_weak,$(SPMD_WEAK_RANKS),--cpu)
-	@set -e; $(call spmd_weak,$(if $(filter --cpu,$(BENCH)),,$(SPMD_WEAK_GPUS)),)
+	@set -e; $(call spmd_weak,$(SPMD_WEAK_RANKS),$(SPMD_WEAK_CPU))
+	@set -e; $(call spmd_weak,$(if $(filter --cpu,$(BENCH)),,$(SPMD_WEAK_GPUS)),$(SPMD_WEAK_GPU))
 	@$(B)/samples/spmd-summary $(BENCH)
 
 .PHONY: bench-spmd-parts

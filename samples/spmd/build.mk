@@ -62,7 +62,9 @@ SPMD_BENCH_PARTS += $(SPMD_WITH_KERNELS:%=$(B)/samples/spmd-%.fatbin) $(SPMD_WIT
 SPMD_WEAK_RANKS ?= $(shell for ranks in 2 4 8 16; do [ $$ranks -gt $$(nproc) ] || echo $$ranks; done)
 SPMD_WEAK_GPUS  ?= $(shell for ranks in 2 4 8; do [ $$ranks -gt $$(ls -d /dev/nvidia[0-9]* 2>/dev/null | wc -l) ] || echo $$ranks; done)
 SPMD_MPIRUN     ?= mpirun --allow-run-as-root --bind-to none
-# $(call spmd_weak,NUMBERS OF RANKS,OPTION): commands of the shell.
-spmd_weak = for ranks in $(1); do \
-	$(SPMD_MPIRUN) -np $$ranks $(B)/samples/spmd-wordcount --weak --megabytes 64 $(2) $(BENCH); \
-	$(SPMD_MPIRUN) -np $$ranks $(B)/samples/spmd-kmeans --weak --points 1048576 $(2) $(BENCH); done
+# What takes a core, and a GPU, long enough.
+SPMD_WEAK_CPU   := 'wordcount --cpu --megabytes 64' 'kmeans --cpu --points 262144'
+SPMD_WEAK_GPU   := 'wordcount --megabytes 1024' 'kmeans --points 8388608' 'cmeans --points 3200000' 'gmm --points 3200000'
+# $(call spmd_weak,NUMBERS OF RANKS,PROGRAMS): commands of the shell.
+spmd_weak = for ranks in $(1); do for program in $(2); do \
+	$(SPMD_MPIRUN) -np $$ranks $(B)/samples/spmd-$$program --weak $(BENCH); done; done

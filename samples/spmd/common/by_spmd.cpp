@@ -63,8 +63,9 @@ double median_with_share(const MakeSpmd &make, double p, unsigned times)
  * take much longer than the best. Where memory is the limit, many are as fast: it is the middle of those that are about
  * so.
  */
-double best_share(const MakeSpmd &make, double middle, unsigned times)
+double best_share(const Settings &settings, const MakeSpmd &make, double middle)
 {
+    const unsigned times = settings.quick ? 1 : 3;
     std::map<double, double> found{{middle, median_with_share(make, middle, times)}};
     double least = found.begin()->second;
     for (const int side : {-1, 1})
@@ -75,6 +76,9 @@ double best_share(const MakeSpmd &make, double middle, unsigned times)
             if (median > much_longer * least || !(p > 0 && p < 1))
                 break;
         }
+    for (const auto &[p, median] : found)
+        if (settings.report)
+            std::printf("CPU's part %.4f: %.3f ms\n", p, median);
     std::erase_if(found, [&](const auto &one) { return one.second > as_fast * least; });
     return (found.begin()->first + found.rbegin()->first) / 2;
 }
@@ -132,9 +136,12 @@ void record_share(const Settings &settings, Report &report, const std::string &n
 {
     const auto way = make(by_model);
     way->run();
+    std::vector<double> rates;
+    for (const double ms : times.at("dynamic"))
+        rates.push_back(static_cast<double>(way->last().input_bytes) / ms / 1e6);
+    report.record("read-rate/" + name, spread_of(rates), "GB/s", "of input, once for each run, by both");
     const double middle = spread_of(ideal_times(times)).median / spread_of(times.at("cpu")).median;
-    const double best = best_share(make, middle, settings.quick ? 1 : 3),
-                 said = way->last().model_p.value_or(way->last().p);
+    const double best = best_share(settings, make, middle), said = way->last().model_p.value_or(way->last().p);
     report.record("p-model/" + name, 100 * said, "%", "the CPU's part, as the model says");
     report.record("p-best/" + name, 100 * best, "%",
                   "the CPU's part, of those that were tried: the middle of what is as fast as the best");
@@ -161,11 +168,9 @@ Mode common_mode(const Settings &settings)
     return settings.cpu ? on_cpu : dynamic;
 }
 
-std::vector<NamedWay> alone_ways(const Settings &settings, const MakeSpmd &make)
+NamedWay alone_way(const Settings &settings, const MakeSpmd &make)
 {
-    if (settings.cpu)
-        return {named(make, on_cpu)};
-    return {named(make, on_cpu), named(make, on_gpu)};
+    return named(make, settings.cpu ? on_cpu : on_gpu);
 }
 
 std::vector<NamedWay> spmd_ways(const Settings &settings, const MakeSpmd &make)

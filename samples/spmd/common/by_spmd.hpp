@@ -66,15 +66,15 @@ std::vector<NamedWay> spmd_ways(const Settings &settings, const MakeSpmd &make);
 Mode common_mode(const Settings &settings);
 /* Of each element. */
 std::vector<double> ratios(const std::vector<double> &of, const std::vector<double> &to);
-/* By spmd on the CPU alone, and the GPU alone. */
-std::vector<NamedWay> alone_ways(const Settings &settings, const MakeSpmd &make);
+/* By spmd on the GPU alone, or on the CPU if there is to be none. */
+NamedWay alone_way(const Settings &settings, const MakeSpmd &make);
 /* Without those of GPUs, if there is to be none. */
 std::vector<NamedWay> ways_by_hand(const Settings &settings, std::vector<NamedWay> ways);
 /*
  * Records how long the ways by hand and those by spmd take, and what comes of that: over-hand-cpu/@name (beside
  * OpenMP), and, with a GPU, over-hand/@name (beside the first by hand), split-efficiency/@name/static and /dynamic,
- * gain/@name, p-model/@name, p-best/@name and p-error/@name, for which it tries CPU's shares around the best that the
- * rates of both alone say. Returns the times.
+ * gain/@name, read-rate/@name, p-model/@name, p-best/@name and p-error/@name, for which it tries CPU's shares around
+ * the best that the rates of both alone say. Returns the times.
  */
 Times measure_spmd(const Settings &settings, Report &report, const std::string &name, std::vector<NamedWay> by_hand,
                    const MakeSpmd &make);

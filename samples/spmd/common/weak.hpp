@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Weak scaling: ranks with a thread each, and with as many times the input of one as there are ranks. While one is
- * alone with its part, the others sleep. What the same comes to by hand is what the host allows.
+ * Weak scaling: ranks with a GPU each, or with a thread, and with as many times the input of one as there are ranks.
+ * While one is alone with its part, the others sleep. What the same comes to by hand is what the host allows.
  */
 #ifndef SAMPLES_SPMD_COMMON_WEAK_HPP
 #define SAMPLES_SPMD_COMMON_WEAK_HPP
@@ -14,8 +14,9 @@ namespace ptsched::samples {
 
 inline Choice weak_choice(bool &weak)
 {
-    return {"--weak", nullptr, "measures how time grows with ranks and input alike, of a thread each",
-            {},       nullptr, &weak};
+    return {
+        "--weak", nullptr, "measures how time grows with ranks and input alike, of a GPU each or, with --cpu, a thread",
+        {},       nullptr, &weak};
 }
 
 /*
@@ -26,17 +27,17 @@ inline Choice weak_choice(bool &weak)
 void time_weak(const Ranks &all, const Settings &settings, Report &report, const std::string &name,
                const std::vector<NamedWay> &alone, const std::vector<NamedWay> &together);
 /*
- * @shape_of: of the problem of so many ranks (std::size_t). @by_hand: ways of a problem; of those, openmp and cuda
- * count. @by_spmd: the way of a problem and a mode.
+ * @shape_of: of the problem of so many ranks (std::size_t). @by_hand: ways of a problem, of which openmp or cuda
+ * counts. @by_spmd: the way of a problem and a mode.
  */
 template <typename Problem, typename ShapeOf, typename ByHand, typename BySpmd>
 void measure_weak(const Ranks &ranks, const Settings &settings, Report &report, const std::string &name,
                   const ShapeOf &shape_of, const ByHand &by_hand, const BySpmd &by_spmd)
 {
     const auto ways_of = [&](Problem &problem, const SpmdSettings &spmd) {
-        auto ways = alone_ways(settings, [&](const Mode &mode) { return by_spmd(problem, spmd, mode); });
-        for (NamedWay &way : ways_by_hand(settings, by_hand(problem)))
-            if (way.name == "openmp" || way.name == "cuda")
+        std::vector<NamedWay> ways{alone_way(settings, [&](const Mode &mode) { return by_spmd(problem, spmd, mode); })};
+        for (NamedWay &way : by_hand(problem))
+            if (way.name == (settings.cpu ? "openmp" : "cuda"))
                 ways.push_back(std::move(way));
         return ways;
     };
