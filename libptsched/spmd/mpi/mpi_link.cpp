@@ -14,8 +14,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int tag = 1;
-/* MPI is asked again after the shorter one, and ever less often. */
+/* MPI is asked again after a part of what has been waited for: a message is late by no more than that. */
 constexpr std::chrono::microseconds shortest_nap{5}, longest_nap{500};
+constexpr int naps_of_wait = 16;
 constexpr std::chrono::seconds last_wait{20};
 /* Messages that come are begun as long as there are not so many of them. */
 constexpr std::size_t most_coming = 64;
@@ -189,14 +190,13 @@ std::optional<Message> MpiLink::next()
 
 std::optional<Message> MpiLink::receive(std::chrono::milliseconds limit)
 {
-    const auto until = Clock::now() + limit;
-    auto time = shortest_nap;
+    const auto begin = Clock::now(), until = begin + limit;
     for (;;) {
         if (std::optional<Message> message = next())
             return message;
-        if (nap(time) || Clock::now() >= until)
+        const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
+        if (nap(std::clamp(waited / naps_of_wait, shortest_nap, longest_nap)) || Clock::now() >= until)
             return std::nullopt;
-        time = std::min(2 * time, longest_nap);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace ptsched::spmd {
 namespace {
@@ -15,6 +16,8 @@ namespace {
 /* From one line of progress to the next. */
 constexpr double progress_seconds = 0.5;
 constexpr std::size_t message_bytes = 4 << 20;
+/* Parts of ranks stay as long as none takes longer than that. */
+constexpr double most_late = 1.05;
 
 double seconds(std::chrono::milliseconds time)
 {
@@ -43,9 +46,9 @@ std::uint64_t hash_of_job(const Work &work)
 
 Chief::Chief(Member &member, const Work &work, std::span<const std::byte> parameters, std::uint32_t run,
              const std::shared_ptr<Spill> &spill, const Stopwatch &watch, std::vector<schedule::Home> homes,
-             bool makes_few)
+             bool is_kept, bool makes_few)
     : member_(member), link_(member.link()), work_(work), parameters_(parameters), run_(run), spill_(spill),
-      watch_(watch), homes_(std::move(homes)), makes_few_(makes_few), is_alive_(link_.ranks(), true),
+      watch_(watch), homes_(std::move(homes)), is_kept_(is_kept), makes_few_(makes_few), is_alive_(link_.ranks(), true),
       heard_(link_.ranks(), watch.now()), partial_(link_.ranks()), told_(link_.ranks()), reports_(link_.ranks())
 {
     for (unsigned rank = 0; rank < link_.ranks(); rank++)
@@ -129,6 +132,42 @@ std::vector<double> Chief::rates() const
     return rates;
 }
 
+/* A part for each rank, one behind the other. */
+std::vector<schedule::Home> Chief::homes_by(const std::vector<double> &rates, std::uint64_t grid) const
+{
+    const detail::Source &source = *work_.input.source();
+    const double all = std::accumulate(rates.begin(), rates.end(), 0.0);
+    const std::uint64_t bytes = work_.input.bytes();
+    std::vector<schedule::Home> homes;
+    std::uint64_t at = 0;
+    double before = 0;
+    for (unsigned rank = 0; rank < rates.size() && at < bytes; rank++) {
+        before += rates[rank];
+        auto end = static_cast<std::uint64_t>(before / all * static_cast<double>(bytes));
+        if (grid > 0)
+            end = (end + grid - 1) / grid * grid;
+        end = rank + 1 == rates.size() || end >= bytes ? bytes : std::clamp(source.border(end), at, bytes);
+        if (end > at)
+            homes.push_back({rank, {at, end}});
+        at = end;
+    }
+    return homes;
+}
+
+/* Of the last run's parts, whether one takes much longer than all would if they were as rates say. */
+bool Chief::are_late(const std::vector<double> &rates) const
+{
+    std::vector<double> parts(rates.size(), 0.0);
+    for (const schedule::Home &home : homes_)
+        if (home.who < parts.size())
+            parts[home.who] += static_cast<double>(home.range.size());
+    double longest = 0;
+    for (std::size_t i = 0; i < parts.size(); i++)
+        longest = std::max(longest, parts[i] / rates[i]);
+    return longest * std::accumulate(rates.begin(), rates.end(), 0.0) >
+           most_late * static_cast<double>(work_.input.bytes());
+}
+
 /* When all that are there have said hello. */
 void Chief::begin()
 {
@@ -141,9 +180,14 @@ void Chief::begin()
     if (partitions_of(work_, link_.ranks()) == 1)
         options.least_bytes = std::max<std::uint64_t>(work_.input.bytes(), 1);
     options.grid = grid;
+    const std::vector<double> rates = this->rates();
     options.homes = homes_;
+    /* What is the same again and again need not find out each time who is how fast. */
+    if (is_kept_ && work_.partitions == 0 && link_.ranks() > 1 && failed_.empty() &&
+        (homes_.empty() || are_late(rates)))
+        options.homes = homes_by(rates, grid);
     master_.emplace(
-        rates(), [source = work_.input.source()](std::uint64_t at) { return source->border(at); }, std::move(options));
+        rates, [source = work_.input.source()](std::uint64_t at) { return source->border(at); }, std::move(options));
     for (const unsigned rank : failed_)
         master_->fail(rank, true);
     if (!work_.input.empty())

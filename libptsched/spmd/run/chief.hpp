@@ -21,12 +21,12 @@ namespace ptsched::spmd {
 class Chief {
 public:
     /*
-     * All of it outlives it. @homes: which rank had which partition in the last run of a kept job; @makes_few: pairs,
-     * which are not worth several threads of a rank.
+     * All of it outlives it. @is_kept: a job; @homes: which rank had which partition in its last run; @makes_few:
+     * pairs, which are not worth several threads of a rank.
      */
     Chief(Member &member, const Work &work, std::span<const std::byte> parameters, std::uint32_t run,
           const std::shared_ptr<Spill> &spill, const Stopwatch &watch, std::vector<schedule::Home> homes,
-          bool makes_few = false);
+          bool is_kept = false, bool makes_few = false);
 
     /* Of a message up. Throws Error if the job cannot go on. */
     void handle(const Message &message);
@@ -60,6 +60,8 @@ private:
     void send_all(const Head &head, std::string_view bytes = {});
     void hello(unsigned from, const Head &head, const std::string &name);
     std::vector<double> rates() const;
+    std::vector<schedule::Home> homes_by(const std::vector<double> &rates, std::uint64_t grid) const;
+    bool are_late(const std::vector<double> &rates) const;
     void begin();
     void want(unsigned from);
     void done(unsigned from, std::uint64_t id);
@@ -76,7 +78,7 @@ private:
     const std::shared_ptr<Spill> spill_;
     const Stopwatch &watch_;
     const std::vector<schedule::Home> homes_; /* of the last run */
-    const bool makes_few_;
+    const bool is_kept_, makes_few_;
     Stage stage_ = Stage::hello;
     std::vector<bool> is_alive_;
     std::vector<double> heard_;          /* when, of each rank */

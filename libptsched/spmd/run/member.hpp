@@ -30,8 +30,8 @@ struct Devices {
 /* What runs of a job have shown of a rank that has GPUs. */
 struct Ways {
     struct Way {
-        double rate =
-            0; /* bytes per second, mapped and sorted; one that was not taken lately is thought to be better */
+        /* Bytes per second, mapped and sorted. Of one that was not taken lately it is thought to be better by now. */
+        double rate = 0;
         unsigned runs = 0;
     };
     Way with_cores = {}, gpus_alone = {};

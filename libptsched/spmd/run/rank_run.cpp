@@ -103,7 +103,8 @@ void RankRun::fail(const std::string &why)
 void RankRun::loop()
 {
     if (member_.is_first())
-        chief_.emplace(member_, work_, parameters_, run_, spill_, watch_, devices_.ranks, devices_.makes_few);
+        chief_.emplace(member_, work_, parameters_, run_, spill_, watch_, devices_.ranks, known_.again,
+                       devices_.makes_few);
     say_hello();
     heard_ = watch_.now();
     while (!is_finished_) {

@@ -269,10 +269,10 @@ void cores_that_hold_up_more_than_they_help()
 /* Rank 0's part of a run of two ranks, whose messages are those of this. */
 class Ranks {
 public:
-    Ranks(const spmd::Work &work, std::vector<spmd::schedule::Home> homes, double rate = 1e9)
+    Ranks(const spmd::Work &work, std::vector<spmd::schedule::Home> homes, double rate = 1e9, bool is_kept = false)
         : links_{hub_->link(0), hub_->link(1)}, member_(of_ranks(2), *links_[0]),
           spill_(std::make_shared<spmd::Spill>(1 << 20, "")),
-          chief_(member_, work, {}, 1, spill_, watch_, std::move(homes))
+          chief_(member_, work, {}, 1, spill_, watch_, std::move(homes), is_kept)
     {
         for (unsigned rank = 0; rank < 2; rank++)
             tell(rank, {.tag = spmd::Tag::hello,
@@ -335,6 +335,35 @@ void partitions_go_where_they_were()
     CHECK(second.ask(1) == of_one);
 }
 
+/* Of a kept job, each rank has one part, which is another one only if it takes much longer than it has to. */
+void a_kept_job_has_a_part_for_each_rank()
+{
+    using Ranges = std::vector<spmd::schedule::Range>;
+    const std::string text = made_text(20000);
+    const std::uint64_t all = text.size();
+    for (const bool is_ordered : {false, true}) {
+        auto job = word_count(text);
+        job.ordered = is_ordered;
+        job.block_bytes = 1000;
+        const spmd::Work work = job.work();
+        const auto parts = [&](std::vector<spmd::schedule::Home> homes, double rate) {
+            Ranks ranks(work, std::move(homes), rate, true);
+            const auto zero = ranks.ask(0), one = ranks.ask(1);
+            CHECK(zero && one && zero->begin == 0 && zero->end == one->begin && one->end == all);
+            ranks.end_all();
+            CHECK_EQ(ranks.homes().size(), 2U);
+            return Ranges{zero.value_or(spmd::schedule::Range{}), one.value_or(spmd::schedule::Range{})};
+        };
+        const auto near = [&](std::uint64_t bytes, double part) {
+            return std::abs(static_cast<double>(bytes) - part * static_cast<double>(all)) < 1100;
+        };
+        const Ranges alike = parts({}, 1e9), unequal = parts({}, 3e9);
+        CHECK(near(alike[0].end, 0.5) && near(unequal[0].end, 0.25));
+        CHECK(parts({{0, alike[0]}, {1, alike[1]}}, 1.02e9) == alike);
+        CHECK(parts({{0, alike[0]}, {1, alike[1]}}, 3e9) == unequal);
+    }
+}
+
 /* Bytes per second are not compared with guesses. */
 void rates_have_one_unit()
 {
@@ -364,6 +393,7 @@ std::vector<tap::Case> test::plan_cases()
         {"rates of runs are better than the model", rates_are_better_than_the_model},
         {"rates are learnt", rates_are_learnt},
         {"partitions go where they were", partitions_go_where_they_were},
+        {"a kept job has a part for each rank", a_kept_job_has_a_part_for_each_rank},
         {"rates of ranks have one unit", rates_have_one_unit},
     };
 }
