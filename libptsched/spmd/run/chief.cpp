@@ -16,8 +16,8 @@ namespace {
 /* From one line of progress to the next. */
 constexpr double progress_seconds = 0.5;
 constexpr std::size_t message_bytes = 4 << 20;
-/* Parts of ranks stay as long as none takes longer than that. */
-constexpr double most_late = 1.05;
+/* Parts of ranks stay as long as a run is not longer by more than that. */
+constexpr double most_late = 0.05;
 
 double seconds(std::chrono::milliseconds time)
 {
@@ -154,20 +154,6 @@ std::vector<schedule::Home> Chief::homes_by(const std::vector<double> &rates, st
     return homes;
 }
 
-/* Of the last run's parts, whether one takes much longer than all would if they were as rates say. */
-bool Chief::are_late(const std::vector<double> &rates) const
-{
-    std::vector<double> parts(rates.size(), 0.0);
-    for (const schedule::Home &home : homes_)
-        if (home.who < parts.size())
-            parts[home.who] += static_cast<double>(home.range.size());
-    double longest = 0;
-    for (std::size_t i = 0; i < parts.size(); i++)
-        longest = std::max(longest, parts[i] / rates[i]);
-    return longest * std::accumulate(rates.begin(), rates.end(), 0.0) >
-           most_late * static_cast<double>(work_.input.bytes());
-}
-
 /* When all that are there have said hello. */
 void Chief::begin()
 {
@@ -184,7 +170,7 @@ void Chief::begin()
     options.homes = homes_;
     /* What is the same again and again need not find out each time who is how fast. */
     if (is_kept_ && work_.partitions == 0 && link_.ranks() > 1 && failed_.empty() &&
-        (homes_.empty() || are_late(rates)))
+        (homes_.empty() || lateness(parts_in(homes_, rates.size()), rates) > most_late))
         options.homes = homes_by(rates, grid);
     master_.emplace(
         rates, [source = work_.input.source()](std::uint64_t at) { return source->border(at); }, std::move(options));

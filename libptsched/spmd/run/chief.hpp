@@ -61,7 +61,6 @@ private:
     void hello(unsigned from, const Head &head, const std::string &name);
     std::vector<double> rates() const;
     std::vector<schedule::Home> homes_by(const std::vector<double> &rates, std::uint64_t grid) const;
-    bool are_late(const std::vector<double> &rates) const;
     void begin();
     void want(unsigned from);
     void done(unsigned from, std::uint64_t id);

@@ -214,7 +214,7 @@ void take_blocks(Plan &plan, const Work &work, const Question &asked, model::Sha
 void leave_cores(Plan &plan)
 {
     schedule::SplitDevice &part = plan.mappers.front().part;
-    if (plan.mappers.size() == 1 || plan.mappers.front().engine->is_gpu() || part.at_once < cores_to_look)
+    if (!has_cores_and_gpus(plan) || part.at_once < cores_to_look)
         return;
     unsigned busy = 0;
     for (const Mapper &mapper : plan.mappers)
@@ -230,7 +230,7 @@ bool are_better_alone(const Plan &plan, const Ways &ways)
 {
     const schedule::SplitDevice &cores = plan.mappers.front().part;
     const double all = sum(rates_of(plan));
-    if (plan.mappers.size() == 1 || plan.mappers.front().engine->is_gpu() || ways.with_cores.runs < enough_runs ||
+    if (!has_cores_and_gpus(plan) || ways.with_cores.runs < enough_runs ||
         !(cores.rate > 0 && cores.rate < small_part * all))
         return false;
     return ways.gpus_alone.runs == 0 || ways.gpus_alone.rate >= ways.with_cores.rate;
@@ -326,18 +326,6 @@ bool ask_model(Plan &plan, const Work &work, const Devices &devices, const Known
     }
 }
 
-/* The part of each device in the last run. */
-std::vector<double> parts_in(const std::vector<schedule::Home> &homes, std::size_t devices)
-{
-    std::vector<double> parts(devices, 0.0);
-    for (const schedule::Home &home : homes)
-        parts.at(home.who) += static_cast<double>(home.range.size());
-    const double all = std::max(sum(parts), 1.0);
-    for (double &part : parts)
-        part /= all;
-    return parts;
-}
-
 /* Where a static split is by rates, these may say by now that parts are to be others than they were. */
 bool stays(const Plan &plan, bool by_rates, const std::vector<schedule::Home> &homes)
 {
@@ -350,15 +338,6 @@ bool stays(const Plan &plan, bool by_rates, const std::vector<schedule::Home> &h
         if (std::abs(had[i] - plan.mappers[i].part.share) > worth_moving)
             return false;
     return true;
-}
-
-/* How much longer the slowest device takes with such parts than all would with the best. */
-double lateness(const std::vector<double> &parts, const std::vector<double> &rates)
-{
-    double longest = 0;
-    for (std::size_t i = 0; i < parts.size(); i++)
-        longest = std::max(longest, parts[i] / rates[i]);
-    return longest * sum(rates) - 1;
 }
 
 /* The parts that the devices of a kept job are to have, of those that they had: none if these stay. */
@@ -414,6 +393,30 @@ void stay_resident(Plan &plan, const Work &work, const Devices &devices, bool is
 }
 
 } // namespace
+
+std::vector<double> parts_in(const std::vector<schedule::Home> &homes, std::size_t count)
+{
+    std::vector<double> parts(count, 0.0);
+    for (const schedule::Home &home : homes)
+        parts.at(home.who) += static_cast<double>(home.range.size());
+    const double all = std::max(sum(parts), 1.0);
+    for (double &part : parts)
+        part /= all;
+    return parts;
+}
+
+double lateness(const std::vector<double> &parts, const std::vector<double> &rates)
+{
+    double longest = 0;
+    for (std::size_t i = 0; i < parts.size(); i++)
+        longest = std::max(longest, parts[i] / rates[i]);
+    return longest * sum(rates) - 1;
+}
+
+bool has_cores_and_gpus(const Plan &plan)
+{
+    return plan.mappers.size() > 1 && !plan.mappers.front().engine->is_gpu();
+}
 
 std::uint64_t grid_of(const Work &work)
 {

@@ -32,6 +32,13 @@ struct Plan {
     bool probes = false;
 };
 
+bool has_cores_and_gpus(const Plan &plan);
+
+/* The parts of so many, devices or ranks, in a kept job's last run. */
+std::vector<double> parts_in(const std::vector<schedule::Home> &homes, std::size_t count);
+/* How much longer the slowest one takes with such parts than all would with the best; 0: no longer. */
+double lateness(const std::vector<double> &parts, const std::vector<double> &rates);
+
 /* Of an ordered job: where blocks end, whoever has them. It depends on the job and its input alone. */
 std::uint64_t grid_of(const Work &work);
 

@@ -387,8 +387,7 @@ void RankRun::learn_way()
     std::uint64_t bytes = 0;
     for (const Report::Device &device : report_.devices)
         bytes += device.bytes;
-    if (known_.again || plan_.probes || plan_.mappers.size() == 1 || plan_.mappers.front().engine->is_gpu() ||
-        !(mapped_seconds_ > 0) || bytes == 0)
+    if (known_.again || plan_.probes || !has_cores_and_gpus(plan_) || !(mapped_seconds_ > 0) || bytes == 0)
         return;
     member_.learn_way(work_, devices_, report_.devices.front().bytes > 0, static_cast<double>(bytes) / mapped_seconds_);
 }
