@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/spmd/pairs/table.hpp"
+#include "libptsched/spmd/pairs/shared_table.hpp"
 #include "libptsched/spmd/run/engine.hpp"
 #include "libptsched/spmd/run/workers.hpp"
 
@@ -17,7 +17,10 @@ public:
     Pairs pairs;
 };
 
-/* What a worker maps goes to its own table, which needs no lock: whoever else looks at it does so when it is idle. */
+/*
+ * What a worker maps goes to its own table, which needs no lock: whoever else looks at it does so when it is idle. What
+ * others have mapped goes to a table of all: it has been combined before, and would be as much in each worker's own.
+ */
 class CpuEngine final : public Engine {
 public:
     CpuEngine(const Program &program, Workers &workers, std::size_t kept)
@@ -25,6 +28,8 @@ public:
     {
         for (unsigned i = 0; program_.combines() && i < workers_.threads(); i++)
             tables_.emplace_back(program_);
+        if (program_.combines())
+            shared_.emplace(program_, workers_.threads());
     }
     ~CpuEngine() override
     {
@@ -44,11 +49,11 @@ public:
     {
         std::size_t pairs = 0;
         full_.clear();
-        for (unsigned i = 0; i < tables_.size(); i++) {
-            pairs += tables_[i].size();
-            if (tables_[i].size() > 0)
+        for (unsigned i = 0; i < tables(); i++)
+            if (const std::size_t some = size(i)) {
+                pairs += some;
                 full_.push_back(i);
-        }
+            }
         are_few_ = pairs <= few_pairs;
         return are_few_ ? std::min<unsigned>(static_cast<unsigned>(full_.size()), 1)
                         : static_cast<unsigned>(full_.size());
@@ -57,33 +62,40 @@ public:
     {
         if (are_few_)
             return take_few(done);
-        give(std::move(done), [this, table = full_.at(portion)](unsigned) { return tables_[table].take(); });
+        give(std::move(done), [this, table = full_.at(portion)](unsigned) { return take(table); });
     }
-    Pairs combine(unsigned worker, Pairs &&pairs) override
-    {
-        Table &table = tables_.at(worker);
-        for (std::size_t i = 0; i < pairs.size(); i++)
-            table.emit(pairs.keys[i], pairs.values[i]);
-        return too_many(table);
-    }
+    Pairs combine(unsigned worker, Pairs &&pairs) override { return shared_.value().add(pairs, worker, kept_); }
     void forget_pairs() override
     {
-        for (Table &table : tables_)
-            table.take();
+        for (unsigned i = 0; i < tables(); i++)
+            take(i);
     }
 
 private:
+    /* The workers' own, and then those of all. */
+    unsigned tables() const { return static_cast<unsigned>(tables_.size()) + (shared_ ? shared_->tables() : 0); }
+    std::size_t size(unsigned table) const
+    {
+        const auto own = static_cast<unsigned>(tables_.size());
+        return table < own ? tables_[table].size() : shared_->size(table - own);
+    }
+    Pairs take(unsigned table)
+    {
+        const auto own = static_cast<unsigned>(tables_.size());
+        return table < own ? tables_[table].take() : shared_->take(table - own);
+    }
+
     /* Of all tables, by the calling thread. */
     void take_few(const Done &done)
     {
         Pairs pairs(program_.key_width, program_.value_width);
         std::exception_ptr error;
         try {
-            Table &all = tables_[full_.front()];
-            for (std::size_t i = 1; i < full_.size(); i++) {
-                const Pairs some = tables_[full_[i]].take();
-                for (std::size_t k = 0; k < some.size(); k++)
-                    all.emit(some.keys[k], some.values[k]);
+            Table all(program_);
+            for (const unsigned table : full_) {
+                const Pairs some = take(table);
+                for (std::size_t i = 0; i < some.size(); i++)
+                    all.emit(some.keys[i], some.values[i]);
             }
             pairs = all.take();
         } catch (...) {
@@ -134,6 +146,7 @@ private:
     Workers &workers_;
     const std::size_t kept_;
     std::vector<Table> tables_;
+    std::optional<SharedTable> shared_;
     mutable std::vector<unsigned> full_; /* that have some, when they were last asked */
     mutable bool are_few_ = false;       /* pairs, then */
     Mutex mutex_;

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 /* Runs of pairs in order, and what becomes of several. */
 #include "libptsched/spmd/pairs/run.hpp"
+#include "libptsched/spmd/pairs/shared_table.hpp"
 #include "tests/spmd/run/cases.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
 
 using namespace test;
 
@@ -148,6 +154,62 @@ void rows_need_no_merge()
             }
 }
 
+/* Several threads add the same keys: each has one value, and what there is no room for is not lost. */
+void a_table_is_shared()
+{
+    spmd::Program program = numbered();
+    program.value_width = sizeof(std::uint64_t);
+    program.combine = [](std::byte *into, const std::byte *value) {
+        std::uint64_t sum = 0, add = 0;
+        std::memcpy(&sum, into, sizeof sum);
+        std::memcpy(&add, value, sizeof add);
+        sum += add;
+        std::memcpy(into, &sum, sizeof sum);
+    };
+    constexpr unsigned threads = 3, times = 20;
+    constexpr Key keys = 1000;
+    spmd::Pairs pairs(sizeof(Key), sizeof(std::uint64_t));
+    for (Key key = 0; key < keys; key++) {
+        const std::uint64_t value = key;
+        pairs.append({reinterpret_cast<const char *>(&key), sizeof key},
+                     {reinterpret_cast<const char *>(&value), sizeof value});
+    }
+    for (const std::size_t most : {std::size_t{1} << 30, std::size_t{10000}}) {
+        spmd::SharedTable table(program, threads);
+        std::vector<spmd::Pairs> much;
+        std::mutex mutex;
+        std::vector<std::thread> workers;
+        for (unsigned thread = 0; thread < threads; thread++)
+            workers.emplace_back([&, thread] {
+                for (unsigned i = 0; i < times; i++) {
+                    spmd::Pairs some = table.add(pairs, thread, most);
+                    const std::lock_guard guard(mutex);
+                    much.push_back(std::move(some));
+                }
+            });
+        for (std::thread &worker : workers)
+            worker.join();
+        std::size_t in_tables = 0, in_all = 0;
+        for (unsigned i = 0; i < table.tables(); i++)
+            in_tables += table.size(i);
+        for (unsigned i = 0; i < table.tables(); i++)
+            much.push_back(table.take(i));
+        std::map<Key, std::uint64_t> sums;
+        for (const spmd::Pairs &some : much)
+            for (std::size_t i = 0; i < some.size(); i++, in_all++) {
+                Key key = 0;
+                std::uint64_t value = 0;
+                std::memcpy(&key, some.keys[i].data(), sizeof key);
+                std::memcpy(&value, some.values[i].data(), sizeof value);
+                sums[key] += value;
+            }
+        CHECK_EQ(sums.size(), std::size_t{keys});
+        CHECK(std::all_of(sums.begin(), sums.end(),
+                          [](const auto &sum) { return sum.second == std::uint64_t{sum.first} * threads * times; }));
+        CHECK_EQ(in_tables == keys && in_all == keys, most > 10000);
+    }
+}
+
 } // namespace
 
 std::vector<tap::Case> test::run_cases()
@@ -157,5 +219,6 @@ std::vector<tap::Case> test::run_cases()
         {"runs: others are merged", others_are_merged},
         {"runs: small ones are merged", small_ones_are_merged},
         {"runs: rows of a map alone", rows_need_no_merge},
+        {"a table is shared", a_table_is_shared},
     };
 }
