@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <thread>
 #include <utility>
 
 namespace ptsched::spmd::mpi {
@@ -14,9 +15,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int tag = 1;
-/* MPI is asked again after a part of what has been waited for: a message is late by no more than that. */
-constexpr std::chrono::microseconds shortest_nap{5}, longest_nap{500};
-constexpr int naps_of_wait = 16;
+/*
+ * MPI is asked again after a part of what has been waited for: a message is late by no more than that. At first, when
+ * an answer is likely to be on its way, nobody sleeps: to wake takes longer than it may take to come.
+ */
+constexpr std::chrono::microseconds no_nap{100}, longest_nap{500};
+constexpr int naps_of_wait = 64;
 constexpr std::chrono::seconds last_wait{20};
 /* Messages that come are begun as long as there are not so many of them. */
 constexpr std::size_t most_coming = 64;
@@ -195,7 +199,10 @@ std::optional<Message> MpiLink::receive(std::chrono::milliseconds limit)
         if (std::optional<Message> message = next())
             return message;
         const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin);
-        if (nap(std::clamp(waited / naps_of_wait, shortest_nap, longest_nap)) || Clock::now() >= until)
+        if (waited < no_nap)
+            std::this_thread::yield();
+        if (nap(waited < no_nap ? waited.zero() : std::min(waited / naps_of_wait, longest_nap)) ||
+            Clock::now() >= until)
             return std::nullopt;
     }
 }
@@ -204,7 +211,7 @@ std::optional<Message> MpiLink::receive(std::chrono::milliseconds limit)
 bool MpiLink::nap(std::chrono::microseconds time)
 {
     Lock lock(mutex_);
-    if (!woken_)
+    if (!woken_ && time > time.zero())
         changed_.wait_for(lock, time);
     return std::exchange(woken_, false);
 }

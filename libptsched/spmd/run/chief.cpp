@@ -18,15 +18,12 @@ constexpr double progress_seconds = 0.5;
 constexpr std::size_t message_bytes = 4 << 20;
 /* Parts of ranks stay as long as a run is not longer by more than that. */
 constexpr double most_late = 0.05;
+/* Of the first partition: each has combined pairs of its own, which those with the same keys in others cost again. */
+constexpr double smallest_combined = 1.0 / 4;
 
 double seconds(std::chrono::milliseconds time)
 {
     return std::chrono::duration<double>(time).count();
-}
-
-std::string_view as_text(std::span<const std::byte> bytes)
-{
-    return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
 } // namespace
@@ -49,10 +46,9 @@ Chief::Chief(Member &member, const Work &work, std::span<const std::byte> parame
              bool is_kept, bool makes_few)
     : member_(member), link_(member.link()), work_(work), parameters_(parameters), run_(run), spill_(spill),
       watch_(watch), homes_(std::move(homes)), is_kept_(is_kept), makes_few_(makes_few), is_alive_(link_.ranks(), true),
-      heard_(link_.ranks(), watch.now()), partial_(link_.ranks()), told_(link_.ranks()), reports_(link_.ranks())
+      heard_(link_.ranks(), watch.now()), partial_(link_.ranks()), told_(link_.ranks()), come_(link_.ranks()),
+      has_reduced_(link_.ranks()), said_(link_.ranks())
 {
-    for (unsigned rank = 0; rank < link_.ranks(); rank++)
-        reports_[rank].rank = rank;
 }
 
 std::vector<unsigned> Chief::alive() const
@@ -88,7 +84,7 @@ void Chief::handle(const Message &message)
     case Tag::want:
         return want(from);
     case Tag::done:
-        return done(from, head.a);
+        return done(from, head, body_of(message.bytes));
     case Tag::returned:
         if (stage_ == Stage::map)
             master_->give_back(from, head.a, watch_.now());
@@ -103,7 +99,10 @@ void Chief::handle(const Message &message)
             spill_, unpack(body_of(message.bytes), work_.program.key_width, work_.program.value_width));
         return;
     case Tag::reduced:
-        return has_reduced(from, unpack_report(text_of(message.bytes)));
+        /* It is read when nobody waits for the result any more. */
+        said_[from] = text_of(message.bytes);
+        has_reduced_[from] = true;
+        return;
     default:
         throw Error("rank " + std::to_string(from) + " sent what only rank 0 sends");
     }
@@ -166,12 +165,20 @@ void Chief::begin()
     if (partitions_of(work_, link_.ranks()) == 1)
         options.least_bytes = std::max<std::uint64_t>(work_.input.bytes(), 1);
     options.grid = grid;
+    const bool are_known =
+        std::all_of(told_.begin(), told_.end(), [](const auto &told) { return told && told->rate > 0; });
+    if (work_.program.combines()) {
+        options.smallest = smallest_combined;
+        if (work_.partitions == 0 && are_known)
+            options.partitions = link_.ranks();
+    }
     const std::vector<double> rates = this->rates();
     options.homes = homes_;
     /* What is the same again and again need not find out each time who is how fast. */
     if (is_kept_ && work_.partitions == 0 && link_.ranks() > 1 && failed_.empty() &&
         (homes_.empty() || lateness(parts_in(homes_, rates.size()), rates) > most_late))
         options.homes = homes_by(rates, grid);
+    const bool has_homes = !options.homes.empty();
     master_.emplace(
         rates, [source = work_.input.source()](std::uint64_t at) { return source->border(at); }, std::move(options));
     for (const unsigned rank : failed_)
@@ -182,8 +189,11 @@ void Chief::begin()
     /* What is only to be put in order is so already where blocks make keys of their own. */
     const bool is_map_alone = !work_.program.combines() && !work_.program.reduce;
     const std::uint64_t threads = is_map_alone || makes_few_ ? 1 : member_.workers().threads();
-    const std::uint64_t buckets = link_.ranks() * std::clamp<std::uint64_t>(threads, 1, 8);
-    send_all({.tag = Tag::begin, .run = run_, .a = buckets}, as_text(parameters_));
+    gathers_ = makes_few_ && link_.ranks() > 1 && work_.output.where != Output::Where::each;
+    const std::uint64_t buckets = gathers_ ? 1 : link_.ranks() * std::clamp<std::uint64_t>(threads, 1, 8);
+    send_all({.tag = Tag::begin, .run = run_, .a = buckets, .b = has_homes, .c = gathers_}, as_text(parameters_));
+    for (const unsigned rank : has_homes ? alive() : std::vector<unsigned>())
+        want(rank);
     check_mapped();
 }
 
@@ -202,9 +212,12 @@ void Chief::want(unsigned from)
          {.tag = Tag::part, .run = run_, .a = part->id, .b = part->range.begin, .c = part->range.end, .d = part->copy});
 }
 
-void Chief::done(unsigned from, std::uint64_t id)
+void Chief::done(unsigned from, const Head &head, std::span<const std::byte> body)
 {
+    const std::uint64_t id = head.a;
     const bool counts = master_->done(from, id, watch_.now());
+    if (gathers_)
+        take(from, head, body, counts);
     if (!counts)
         master_->give_back(from, id, watch_.now());
     partial_[from] = 0;
@@ -220,6 +233,30 @@ void Chief::done(unsigned from, std::uint64_t id)
     serve_waiting();
 }
 
+/* What another rank has to report comes behind it; this one does so when it has reduced, which may have been before. */
+void Chief::take(unsigned from, const Head &head, std::span<const std::byte> body, bool counts)
+{
+    Come &come = come_[from];
+    come.is_some = true;
+    come.is_all = come.is_all && head.b;
+    if (from != link_.rank())
+        has_reduced_[from] = false;
+    if (!counts || body.empty())
+        return;
+    Run run{.place = head.c};
+    run.chunks.emplace_back(spill_, unpack(body, work_.program.key_width, work_.program.value_width));
+    come.runs.push_back(std::move(run));
+}
+
+std::vector<Run> Chief::take_few()
+{
+    std::vector<Run> all;
+    for (Come &come : come_)
+        for (Run &run : std::exchange(come.runs, {}))
+            all.push_back(std::move(run));
+    return all;
+}
+
 void Chief::check_mapped()
 {
     if (stage_ != Stage::map || !master_->finished())
@@ -227,14 +264,29 @@ void Chief::check_mapped()
     stage_ = Stage::reduce;
     waiting_.clear();
     const std::vector<unsigned> ranks = alive();
-    send_all({.tag = Tag::mapped, .run = run_},
+    const bool are_here =
+        gathers_ && std::all_of(come_.begin(), come_.end(), [](const Come &one) { return one.is_all; });
+    send_all({.tag = Tag::mapped, .run = run_, .a = are_here},
              {reinterpret_cast<const char *>(ranks.data()), ranks.size() * sizeof(unsigned)});
 }
 
-void Chief::has_reduced(unsigned rank, Report::Rank report)
+void Chief::has_reduced(const Report::Rank &report)
 {
-    reports_[rank] = std::move(report);
-    reduced_++;
+    own_report_ = report;
+    has_reduced_[link_.rank()] = true;
+}
+
+/* Where rank 0 reduces all, ranks that have done nothing have nothing to say. */
+bool Chief::is_reduced() const
+{
+    if (stage_ != Stage::reduce)
+        return false;
+    for (unsigned rank = 0; rank < is_alive_.size(); rank++) {
+        const bool has_nothing = gathers_ && rank != link_.rank() && !come_[rank].is_some;
+        if (is_alive_[rank] && !has_reduced_[rank] && !has_nothing)
+            return false;
+    }
+    return true;
 }
 
 void Chief::serve_waiting()
@@ -270,6 +322,7 @@ void Chief::lose(unsigned rank, const std::string &why)
     if (!is_alive_.at(rank))
         return;
     is_alive_[rank] = false;
+    come_[rank] = {};
     failed_.push_back(rank);
     waiting_.erase(rank);
     if (stage_ == Stage::finished)
@@ -346,6 +399,17 @@ std::vector<schedule::Home> Chief::homes() const
     return master_ ? master_->homes() : std::vector<schedule::Home>();
 }
 
+Report::Rank Chief::report_of(unsigned rank) const
+{
+    if (rank == link_.rank())
+        return own_report_;
+    if (!said_[rank].empty())
+        return unpack_report(said_[rank]);
+    Report::Rank nothing;
+    nothing.rank = rank;
+    return nothing;
+}
+
 Report Chief::report() const
 {
     Report report;
@@ -353,7 +417,7 @@ Report Chief::report() const
     report.seconds = watch_.now();
     report.input_bytes = work_.input.bytes();
     for (const unsigned rank : alive())
-        report.ranks.push_back(reports_[rank]);
+        report.ranks.push_back(report_of(rank));
     std::uint64_t all = 0, cpu = 0;
     for (const Report::Rank &rank : report.ranks)
         for (const Report::Device &device : rank.devices) {

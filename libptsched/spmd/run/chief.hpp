@@ -32,17 +32,19 @@ public:
     void handle(const Message &message);
     /* Of the partition that this rank is at, so many bytes. */
     void has_mapped(std::uint64_t bytes) { partial_[link_.rank()] = bytes; }
-    /* A rank has reduced its part, and that is what it has done. */
-    void has_reduced(unsigned rank, Report::Rank report);
+    /* This rank has reduced its part, and that is what it has done. */
+    void has_reduced(const Report::Rank &report);
     /* Every now and then: who is lost, who waits. */
     void tick();
     /* Ends the job everywhere. */
     void stop(const std::string &why);
 
     /* All ranks have reduced their part. */
-    bool is_reduced() const { return !is_alive_.empty() && reduced_ == alive().size() && stage_ == Stage::reduce; }
+    bool is_reduced() const;
     /* The results that have come, by buckets, once. */
     std::map<std::uint32_t, Run> take_results();
+    /* Pairs that have come with what is done, once. */
+    std::vector<Run> take_few();
     /* Tells each: the whole result, if it is to have it, and that all is done. */
     void finish(const Pairs *whole);
     Report report() const;
@@ -54,6 +56,11 @@ private:
     struct Told {
         double rate, guess; /* see Plan */
     };
+    /* Of one rank, where rank 0 reduces all and few pairs come with what is done. */
+    struct Come {
+        std::vector<Run> runs = {};
+        bool is_some = false, is_all = true;
+    };
 
     std::vector<unsigned> alive() const;
     void send(unsigned to, const Head &head, std::string_view bytes = {});
@@ -63,9 +70,11 @@ private:
     std::vector<schedule::Home> homes_by(const std::vector<double> &rates, std::uint64_t grid) const;
     void begin();
     void want(unsigned from);
-    void done(unsigned from, std::uint64_t id);
+    void done(unsigned from, const Head &head, std::span<const std::byte> body);
+    void take(unsigned from, const Head &head, std::span<const std::byte> body, bool counts);
     void check_mapped();
     void serve_waiting();
+    Report::Rank report_of(unsigned rank) const;
     void lose(unsigned rank, const std::string &why);
     void show_progress();
 
@@ -88,9 +97,12 @@ private:
     std::set<unsigned> waiting_;                          /* ranks that want a partition */
     std::map<std::uint64_t, std::set<unsigned>> holders_; /* of partitions under way */
     std::map<std::uint32_t, Run> results_;
-    std::vector<Report::Rank> reports_;
+    std::vector<Come> come_;        /* by ranks */
+    bool gathers_ = false;          /* rank 0 reduces all */
+    std::vector<bool> has_reduced_; /* by ranks */
+    std::vector<std::string> said_; /* parts of the report, by ranks, as they have come */
+    Report::Rank own_report_;
     std::vector<unsigned> failed_;
-    std::size_t reduced_ = 0;
     double beaten_ = 0, shown_ = 0;
     double rate_ = 0;
     std::uint64_t shown_bytes_ = 0;

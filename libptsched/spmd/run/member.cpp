@@ -15,6 +15,9 @@ namespace {
 /* Pairs that a core keeps back: more than a core's caches would only be slower than to sort them. */
 constexpr std::size_t most_kept = 64 << 20;
 
+/* A kept job's input is not to move as something else has held up one run: not before several have been as slow. */
+constexpr double most_slower = 0.9;
+
 /* A way that is slower by some per cent is tried again after about as many runs. */
 constexpr double better_by = 1.01;
 
@@ -95,8 +98,10 @@ void Member::learn_rates(const Program &program, const Devices &devices, bool ke
     if (rates.empty() || *std::min_element(rates.begin(), rates.end()) <= 0)
         return;
     const auto [known, is_new] = rates_.try_emplace(key_of(program, devices, kept), rates);
-    for (std::size_t i = 0; !is_new && i < rates.size(); i++)
-        known->second[i] = (known->second[i] + rates[i]) / 2;
+    for (std::size_t i = 0; !is_new && i < rates.size(); i++) {
+        double &rate = known->second[i];
+        rate = (rate + (kept ? std::max(rates[i], most_slower * rate) : rates[i])) / 2;
+    }
 }
 
 void Member::learn_way(const Work &work, const Devices &devices, bool has_cores, double rate)

@@ -12,8 +12,11 @@ namespace ptsched::spmd {
 namespace {
 
 constexpr std::uint64_t least_block = 64 << 10, most_block = 4 << 20, most_gpu_block = 64 << 20;
-/* Several blocks for each core, so that cores are idle for a part of one only. */
-constexpr std::uint64_t per_core = 8;
+/*
+ * Several blocks for each core, so that cores are idle for a part of one only. Those of a GPU that are combined are
+ * fewer and stay large to the end: each has most keys, which cost as much whatever its size.
+ */
+constexpr std::uint64_t per_core = 8, per_stream_combined = 4, least_of_combined = 2;
 /* More than that at once brings nothing, and a block's pairs have to have room, too. */
 constexpr std::uint64_t most_of_cores = 16 << 20, most_of_gpu = 256 << 20, most_of_gpu_combined = 1 << 30;
 /* What a GPU counts as long as nothing is known of it. */
@@ -38,7 +41,8 @@ std::uint64_t block_of(const Work &work, const Engine &engine, std::uint64_t par
         return grid_of(work);
     if (work.block_bytes > 0 && !engine.is_gpu())
         return work.block_bytes;
-    const std::uint64_t several = partition / (per_core * std::max(engine.at_once(), 1u));
+    const std::uint64_t each = engine.is_gpu() && work.program.combines() ? per_stream_combined : per_core;
+    const std::uint64_t several = partition / (each * std::max(engine.at_once(), 1u));
     return std::clamp(several, least_block, engine.is_gpu() ? most_gpu_block : most_block);
 }
 
@@ -263,6 +267,8 @@ Plan plan_of(const Work &work, const Devices &devices, std::uint64_t partition)
         if (const std::uint64_t memory = engine->memory())
             mapper.part.bytes = std::clamp<std::uint64_t>(
                 memory / (memory_for_blocks * std::max(engine->at_once(), 1u)), 1, mapper.part.bytes);
+        if (engine->is_gpu() && work.program.combines() && !work.ordered)
+            mapper.part.least = mapper.part.bytes / least_of_combined;
         plan.guess += mapper.part.rate;
         plan.mappers.push_back(mapper);
     }

@@ -15,25 +15,27 @@ namespace ptsched::spmd {
 
 /* From each rank to rank 0 (up), from it to each (down), or between any two. */
 enum class Tag : std::uint32_t {
-    hello,    /* up: a: what the job is (a hash); b: the rank's rate, 0 if not known, c: as a guess, doubles; text: its
-                 name */
-    begin,    /* down: a: buckets; bytes: the parameters */
-    want,     /* up: a partition */
-    part,     /* down: a: id; b, c: its range; d: it is a copy */
-    done,     /* up: a: id */
+    hello, /* up: a: what the job is (a hash); b: the rank's rate, 0 if not known, c: as a guess, doubles; text: its
+              name */
+    begin, /* down: a: buckets; b: a part comes unasked; c: rank 0 reduces all, and few pairs come with done; bytes: the
+              parameters */
+    want,  /* up: a partition */
+    part,  /* down: a: id; b, c: its range; d: it is a copy */
+    done,  /* up: a: id; b: its few pairs are here, too, and c: their place; bytes: pairs */
     returned, /* up: a: id: it has not done that one, as give_up said */
     give_up,  /* down: a: id: somebody else was first */
     verdict,  /* down: a: id; b: whether the result counts */
-    mapped,   /* down: all partitions are done; bytes: the ranks that reduce */
+    mapped,   /* down: all partitions are done; a: their pairs have come with done; bytes: the ranks that are there */
     chunk,    /* any: a: bucket; b: place; c: whether it is the last of its run; bytes: pairs */
     sent,     /* any: no more chunks come from here */
     result,   /* up: a: bucket; bytes: pairs of its result */
-    reduced,  /* up: no more of them come; text: the rank's part of the report */
-    output,   /* down: bytes: pairs of the whole result */
-    finish,   /* down: all is done; files get their names */
-    beat,     /* up and down: still there; a: bytes mapped so far, but not done */
-    failed,   /* up: text: why */
-    stop,     /* down: text: why the job ends */
+    reduced, /* up: no more of them come, or, if rank 0 reduces all, what has been done so far; text: the rank's part of
+                the report */
+    output,  /* down: bytes: pairs of the whole result */
+    finish,  /* down: all is done; files get their names */
+    beat,    /* up and down: still there; a: bytes mapped so far, but not done */
+    failed,  /* up: text: why */
+    stop,    /* down: text: why the job ends */
 };
 
 /* From one beat to the next. */
@@ -67,10 +69,14 @@ inline std::span<const std::byte> body_of(const Buffer &message)
     return {message.data() + sizeof(Head), message.size() - sizeof(Head)};
 }
 
+inline std::string_view as_text(std::span<const std::byte> bytes)
+{
+    return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
 inline std::string text_of(const Buffer &message)
 {
-    const std::span<const std::byte> body = body_of(message);
-    return {reinterpret_cast<const char *>(body.data()), body.size()};
+    return std::string(as_text(body_of(message)));
 }
 
 } // namespace ptsched::spmd

@@ -9,8 +9,8 @@
 namespace ptsched::spmd {
 namespace {
 
-constexpr std::chrono::milliseconds nap{50};
-constexpr double look_seconds = 2e-3;
+constexpr std::chrono::milliseconds nap{50}, short_nap{1};
+constexpr double look_seconds = 20e-3;
 
 } // namespace
 
@@ -49,6 +49,7 @@ Member::Result RankRun::run()
 {
     try {
         loop();
+        send_rest();
     } catch (const Stopped &stopped) {
         throw Error(stopped.why);
     } catch (const std::exception &error) {
@@ -122,6 +123,24 @@ void RankRun::loop()
 bool RankRun::is_short_of_time() const
 {
     return plan_.looks && watch_.now() < look_seconds;
+}
+
+/*
+ * What others wait for is there before this rank turns to something else, during which MPI has none of its time. Who
+ * has taken nothing for long is left alone with it.
+ */
+void RankRun::send_rest()
+{
+    const double patience = std::chrono::duration<double>(member_.options().patience).count();
+    std::size_t left = link_.unsent();
+    for (double since = watch_.now(); left > 0 && watch_.now() - since < patience;) {
+        std::optional<Message> message = link_.receive(is_short_of_time() ? nap.zero() : short_nap);
+        if (message && head_of(message->bytes).run != run_)
+            handle(std::move(*message));
+        if (link_.unsent() < left)
+            since = watch_.now();
+        left = link_.unsent();
+    }
 }
 
 void RankRun::say_hello()
@@ -216,7 +235,7 @@ void RankRun::handle(Message &&message)
     case Tag::give_up:
         return give_up(head.a);
     case Tag::mapped:
-        return mapped(message.bytes);
+        return mapped(head, message.bytes);
     case Tag::chunk:
         return add_chunk(message.from, head, message.bytes);
     case Tag::sent:
@@ -249,6 +268,11 @@ void RankRun::begin(const Head &head, const Buffer &message)
     /* If nobody can do without a rank, it is known from the beginning who reduces what. */
     for (unsigned rank = 0; !link_.survives() && rank < link_.ranks(); rank++)
         reducers_.push_back(rank);
+    gathers_ = head.c != 0;
+    if (gathers_ && !reducers_.empty())
+        reducers_ = {0};
+    /* It is about to come. */
+    wants_ = head.b != 0;
     ask();
 }
 
@@ -294,8 +318,7 @@ void RankRun::partition_ended()
     if (!parts_.empty() && parts_.front().id == map_id_ && !is_given_up_) {
         share_by_rates(plan_, devices_.rates);
     } else if (!is_given_up_) {
-        verdict_waits_[map_id_] = std::exchange(mapped_, {});
-        send(0, head(Tag::done, map_id_));
+        tell_done();
     } else {
         mapped_ = {};
         report_.lost++;
@@ -303,6 +326,44 @@ void RankRun::partition_ended()
     }
     start_next();
     ask();
+}
+
+/* Pairs wait here until rank 0 has said whether they count; few of them go there at once. */
+void RankRun::tell_done()
+{
+    Head done = head(Tag::done, map_id_);
+    const Buffer few = gathers_ && has_few() ? take_few(done) : Buffer();
+    verdict_waits_[map_id_] = std::exchange(mapped_, {});
+    send(0, done, as_text({few.data(), few.size()}));
+    if (gathers_ && !chief_)
+        tell_report();
+}
+
+/* What is one run of one chunk goes as it is. */
+bool RankRun::has_few() const
+{
+    std::uint64_t chunks = 0, pairs = 0;
+    for (const auto &[bucket, runs] : mapped_.runs)
+        for (const Run &run : runs) {
+            chunks += run.chunks.size();
+            pairs += run.size();
+        }
+    return chunks <= 1 && pairs <= few_pairs;
+}
+
+Buffer RankRun::take_few(Head &done)
+{
+    Buffer packed;
+    done.b = true;
+    for (auto &[bucket, runs] : mapped_.runs)
+        for (Run &run : runs)
+            for (Chunk &chunk : run.chunks) {
+                done.c = run.place;
+                pack(chunk.take(), packed);
+            }
+    mapped_.runs.clear();
+    report_.sent += chief_ ? 0 : packed.size();
+    return packed;
 }
 
 /* Of a partition, the beginning is done by whoever is idle; what is left of it follows by the rates that this shows. */

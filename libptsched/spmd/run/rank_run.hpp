@@ -53,12 +53,17 @@ private:
     void start_next();
     void take_probe(Part &part);
     void partition_ended();
+    void tell_done();
+    bool has_few() const;
+    Buffer take_few(Head &done);
+    void tell_report();
+    void send_rest();
     void give_up(std::uint64_t id);
     std::vector<schedule::Home> homes_in(const schedule::Range &range) const;
     void count(const PartitionMap &map);
     void keep_homes();
     void verdict(std::uint64_t id, bool counts);
-    void mapped(const Buffer &message);
+    void mapped(const Head &head, const Buffer &message);
     void pump();
     bool send_chunk(Outgoing &outgoing);
     unsigned owner(std::uint32_t bucket) const;
@@ -119,10 +124,12 @@ private:
 
     /* Of the shuffle. */
     std::vector<unsigned> reducers_; /* ranks; empty: none is known yet */
+    bool gathers_ = false;           /* rank 0 is the one that reduces, and few pairs come to it with what is done */
+    bool are_here_ = false;          /* all have come so */
     std::deque<Outgoing> outgoing_;
     std::map<unsigned, Run> arriving_; /* by ranks */
     Runs incoming_;
-    std::size_t sent_ = 0; /* ranks that have sent all */
+    std::size_t sent_ = 0, senders_ = 0; /* ranks that have sent all, and that send something */
     bool has_sent_ = false;
 
     /* Of the reduction. */

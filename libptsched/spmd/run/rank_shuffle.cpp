@@ -12,11 +12,6 @@ namespace {
 /* Messages that a rank has on their way to others. */
 constexpr std::size_t most_unsent = 32 << 20;
 
-std::string_view as_text(const Buffer &bytes)
-{
-    return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
-}
-
 } // namespace
 
 unsigned RankRun::owner(std::uint32_t bucket) const
@@ -27,11 +22,16 @@ unsigned RankRun::owner(std::uint32_t bucket) const
     return reducers_[bucket % reducers_.size()];
 }
 
-void RankRun::mapped(const Buffer &message)
+void RankRun::mapped(const Head &head, const Buffer &message)
 {
     const std::span<const std::byte> body = body_of(message);
-    reducers_.resize(body.size() / sizeof(unsigned));
-    std::memcpy(reducers_.data(), body.data(), reducers_.size() * sizeof(unsigned));
+    std::vector<unsigned> ranks(body.size() / sizeof(unsigned));
+    std::memcpy(ranks.data(), body.data(), ranks.size() * sizeof(unsigned));
+    are_here_ = head.a != 0;
+    senders_ = are_here_ || (gathers_ && !chief_) ? 0 : ranks.size();
+    reducers_ = gathers_ ? std::vector<unsigned>{0} : std::move(ranks);
+    for (Run &run : chief_ ? chief_->take_few() : std::vector<Run>())
+        incoming_[0].push_back(std::move(run));
     is_mapped_ = true;
     report_.map = watch_.now();
     parts_.clear();
@@ -48,7 +48,7 @@ void RankRun::pump()
             outgoing_.pop_front();
     if (!outgoing_.empty())
         return;
-    if (is_mapped_ && !std::exchange(has_sent_, true)) {
+    if (is_mapped_ && !are_here_ && !std::exchange(has_sent_, true)) {
         for (const unsigned rank : reducers_)
             send(rank, head(Tag::sent));
     }
@@ -72,7 +72,7 @@ bool RankRun::send_chunk(Outgoing &outgoing)
     Head head = this->head(outgoing.tag, outgoing.bucket);
     head.b = outgoing.run.place;
     head.c = is_last;
-    send(to, head, as_text(packed));
+    send(to, head, as_text({packed.data(), packed.size()}));
     report_.sent += packed.size();
     return !is_last;
 }
@@ -91,7 +91,7 @@ void RankRun::add_chunk(unsigned from, const Head &head, const Buffer &message)
 
 void RankRun::check_sent()
 {
-    if (is_mapped_ && sent_ == reducers_.size())
+    if (is_mapped_ && sent_ == senders_)
         start_reduce();
 }
 
@@ -160,9 +160,18 @@ void RankRun::reduced()
 
 void RankRun::tell_reduced()
 {
+    /* Who has nothing to reduce has said before what it has done. */
+    if (chief_ || !gathers_)
+        tell_report();
+}
+
+void RankRun::tell_report()
+{
     report_.spilled = spill_->written();
     if (chief_)
-        return chief_->has_reduced(link_.rank(), report_);
+        return chief_->has_reduced(report_);
+    if (gathers_)
+        report_.map = report_.shuffle = report_.reduce = watch_.now();
     send(0, head(Tag::reduced), pack_report(report_));
 }
 

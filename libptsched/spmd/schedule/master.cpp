@@ -15,8 +15,6 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 /* As the paper has it. */
 constexpr std::uint64_t partitions_per_node = 2;
-/* The last partitions are not smaller than the first one by more than that. */
-constexpr double smallest = 1.0 / 32;
 /* Of what a node could do, it gets that at once. */
 constexpr double at_once = 3.0 / 4;
 /* While as many ask as there are nodes, when all are ready is looked at so often. */
@@ -140,11 +138,12 @@ std::uint64_t Master::size_for(unsigned number, double now)
     /* Before anything is measured, rates are no bytes per second. */
     const double could =
         measured_nodes_ ? rate(number) * (ready_at(now) - now) - left_of(number, now) : all - node.bytes_under_way;
-    if (node.under_way && could < first * smallest / 2)
+    const double least = first * options_.smallest;
+    if (node.under_way && could < least / 2)
         return 0;
     double size = could * at_once;
-    if (could - size < first * smallest)
-        size = std::max(could, first * smallest);
+    if (could - size < least)
+        size = std::max(could, least);
     return std::max({options_.least_bytes, static_cast<std::uint64_t>(std::min(first, size)), std::uint64_t{1}});
 }
 

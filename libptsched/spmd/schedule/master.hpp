@@ -22,6 +22,8 @@ struct MasterOptions {
     std::uint64_t grid = 0;
     /* Nobody gets less, but for the last ones. */
     std::uint64_t least_bytes = 1;
+    /* The last partitions are not smaller than the first one by more than that. */
+    double smallest = 1.0 / 32;
     /*
      * Who has nothing to do gets a copy of a partition that, by the rate of who has it, will be ready only after more
      * than so many times as long as the copy takes. Zero: never.

@@ -52,9 +52,12 @@ public:
     ~Ranks();
     Ranks(const Ranks &) = delete;
     Ranks &operator=(const Ranks &) = delete;
-    /* The same ranks, or this one alone, with a thread each, of which none takes a core's time while it waits. */
-    static Ranks with_one_thread(const Ranks &all) { return {all, all.comm_, all.rank_, all.count_}; }
-    static Ranks alone(const Ranks &all) { return {all, MPI_COMM_SELF, 0, 1}; }
+    /* The same ranks, or this one alone, with so many threads each; none takes a core's time while it waits. */
+    static Ranks with_threads(const Ranks &all, unsigned threads)
+    {
+        return {all, all.comm_, all.rank_, all.count_, threads};
+    }
+    static Ranks alone(const Ranks &all, unsigned threads) { return {all, MPI_COMM_SELF, 0, 1, threads}; }
 
     int rank() const { return rank_; }
     int count() const { return count_; }
@@ -94,8 +97,9 @@ public:
     }
 
 private:
-    Ranks(const Ranks &all, MPI_Comm comm, int rank, int count)
-        : comm_(comm), is_patient_(true), ends_mpi_(false), rank_(rank), count_(count), rank_here_(all.rank_here_)
+    Ranks(const Ranks &all, MPI_Comm comm, int rank, int count, unsigned threads)
+        : comm_(comm), is_patient_(true), ends_mpi_(false), rank_(rank), count_(count), rank_here_(all.rank_here_),
+          threads_(threads)
     {
     }
 

@@ -62,7 +62,7 @@ void time_weak(const Ranks &all, const Settings &settings, Report &report, const
     check_all(wholes);
     for (std::size_t i = 0; i < together.size() && !settings.check; i++)
         report.record(row_of(together[i].name, all.count(), name), spread_of(found[i]), "",
-                      "time of one rank with its part / of all, of a thread each");
+                      "time of one rank with its part / of all");
 }
 
 } // namespace ptsched::samples

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Weak scaling: ranks with a GPU each, or with a thread, and with as many times the input of one as there are ranks.
- * While one is alone with its part, the others sleep. What the same comes to by hand is what the host allows.
+ * Weak scaling: ranks with a GPU and a part of the cores each, or with a thread, and with as many times the input of
+ * one as there are ranks. While one is alone with its part, the others sleep. What the same comes to by hand is what
+ * the host allows.
  */
 #ifndef SAMPLES_SPMD_COMMON_WEAK_HPP
 #define SAMPLES_SPMD_COMMON_WEAK_HPP
@@ -41,7 +42,8 @@ void measure_weak(const Ranks &ranks, const Settings &settings, Report &report, 
                 ways.push_back(std::move(way));
         return ways;
     };
-    const Ranks one = Ranks::alone(ranks), all = Ranks::with_one_thread(ranks);
+    const unsigned threads = settings.cpu ? 1 : ranks.threads();
+    const Ranks one = Ranks::alone(ranks, threads), all = Ranks::with_threads(ranks, threads);
     const SpmdSettings settings_of_one(one, settings), settings_of_all(all, settings);
     std::optional<Problem> part;
     if (ranks.is_first())

@@ -170,6 +170,15 @@ void test_sizes()
     CHECK(equal.partitions_made() >= 20 && equal.partitions_made() <= 50);
     CHECK(ten.partitions().front().size() == 50000);
 
+    /* Large ones to the end: each node has one, and what it could not know then. */
+    MasterOptions large;
+    large.partitions = 10;
+    large.smallest = 0.25;
+    Master few(std::vector<double>(10, 1), any_byte, large);
+    few.add({0, 1000000});
+    CHECK(Cluster(few, std::vector<double>(10, 1)).run());
+    CHECK_EQ(few.partitions_made(), 20U);
+
     holds("the first partition of a node is its part, by its rate", [] {
         const auto rates = random_rates();
         double all = 0;

@@ -169,6 +169,60 @@ void a_rank_that_is_gone()
         CHECK(rank == victim || (errors[rank].empty() && counts[rank] == counted(text)));
 }
 
+/* What had come of it with what was done is not counted twice. */
+void a_rank_of_a_kept_job_is_gone()
+{
+    constexpr unsigned ranks = 3, victim = 1;
+    std::vector<std::uint32_t> numbers(10000, 1);
+    const auto hub = std::make_shared<spmd::Hub>(ranks);
+    std::atomic<bool> is_killed{false};
+    std::array<std::string, ranks> errors;
+    std::array<std::vector<std::uint64_t>, ranks> sums;
+    std::vector<unsigned> failed;
+    std::vector<std::thread> threads;
+    for (unsigned rank = 0; rank < ranks; rank++)
+        threads.emplace_back([&, rank] {
+            unsigned run = 0;
+            std::atomic<unsigned> blocks{0};
+            spmd::Job<std::uint32_t, std::uint64_t> job;
+            job.input = spmd::Input::memory(std::span<const std::uint32_t>(numbers));
+            job.block_bytes = 400;
+            job.partitions = 30;
+            job.cpu.map = [&](const spmd::Block &block, auto &out) {
+                const bool is_second = run == 1;
+                if (is_second && rank == victim && blocks++ == 20) {
+                    hub->kill(victim);
+                    is_killed = true;
+                } else if (is_second && rank != victim) {
+                    CHECK(comes_true([&] { return is_killed.load(); }));
+                }
+                out(0, block.records);
+            };
+            job.cpu.combine = [](std::uint64_t &into, std::uint64_t value) { into += value; };
+            spmd::Options options;
+            options.threads = 1;
+            spmd::Cluster cluster(std::make_shared<spmd::Core>(options, hub->link(rank)));
+            auto loop = cluster.keep(job);
+            errors[rank] = thrown_by([&] {
+                for (; run < 2; run++) {
+                    const auto result = loop.run();
+                    for (const auto [key, value] : result.pairs())
+                        sums[rank].push_back(value);
+                    if (rank == 0)
+                        failed = result.report.failed;
+                }
+            });
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    CHECK(has(errors[victim], "has been killed"));
+    CHECK(failed == std::vector<unsigned>{victim});
+    for (const unsigned rank : {0U, 2U}) {
+        CHECK(errors[rank].empty());
+        CHECK(sums[rank] == std::vector<std::uint64_t>(2, numbers.size()));
+    }
+}
+
 void the_first_rank_is_gone()
 {
     const auto hub = std::make_shared<spmd::Hub>(2);
@@ -200,6 +254,7 @@ std::vector<tap::Case> test::failure_cases()
         {"a record that is too long", a_record_that_is_too_long},
         {"what is no input", what_is_no_input},
         {"a rank that is gone", a_rank_that_is_gone},
+        {"a rank of a kept job is gone", a_rank_of_a_kept_job_is_gone},
         {"the first rank is gone", the_first_rank_is_gone},
     };
 }

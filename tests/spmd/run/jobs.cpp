@@ -200,6 +200,45 @@ void iterations_have_new_parameters()
     }
 }
 
+/* Ranks expect as few pairs as there were in the run before. */
+void few_and_many_pairs_in_turn()
+{
+    std::vector<std::uint32_t> numbers(30000);
+    for (std::uint32_t i = 0; i < numbers.size(); i++)
+        numbers[i] = i;
+    spmd::Job<std::uint32_t, std::uint64_t> job;
+    job.input = spmd::Input::memory(std::span<const std::uint32_t>(numbers));
+    job.block_bytes = 4000;
+    job.cpu.map = [](const spmd::Block &block, auto &out) {
+        for (const std::uint32_t number : block.as<std::uint32_t>())
+            out(number % block.parameters_as<std::uint32_t>()[0], number);
+    };
+    job.cpu.combine = [](std::uint64_t &into, std::uint64_t value) { into += value; };
+    for (const auto where : {spmd::Output::Where::root, spmd::Output::Where::everywhere, spmd::Output::Where::each})
+        for (const unsigned ranks : rank_counts) {
+            job.output.where = where;
+            spmd::Cluster cluster(of_ranks(ranks));
+            auto loop = cluster.keep(job);
+            for (const std::uint32_t keys : {7U, 7U, 20000U, 20000U, 5U, 3U}) {
+                const auto result = loop.run(std::vector{keys});
+                std::uint64_t sum = 0, pairs = 0, bytes = 0;
+                for (std::size_t part = 0; part < result.parts(); part++)
+                    if (where != spmd::Output::Where::everywhere || part == 0)
+                        for (const auto [key, value] : result.pairs(part)) {
+                            sum += value;
+                            pairs++;
+                        }
+                for (const spmd::Report::Rank &rank : result.report.ranks)
+                    for (const spmd::Report::Device &device : rank.devices)
+                        bytes += device.bytes;
+                CHECK_EQ(pairs, keys);
+                CHECK_EQ(sum, numbers.size() * (numbers.size() - 1) / 2);
+                CHECK_EQ(result.report.ranks.size(), ranks);
+                CHECK(bytes >= numbers.size() * sizeof(std::uint32_t)); /* some may be done twice */
+            }
+        }
+}
+
 void splits_give_the_same()
 {
     const std::string text = made_text(5000);
@@ -242,6 +281,7 @@ std::vector<tap::Case> test::job_cases()
         {"nothing comes of nothing", nothing_comes_of_nothing},
         {"a single run has parameters", a_single_run_has_parameters},
         {"iterations have new parameters", iterations_have_new_parameters},
+        {"few and many pairs in turn", few_and_many_pairs_in_turn},
         {"splits give the same", splits_give_the_same},
         {"each rank keeps its part", each_rank_keeps_its_part},
     };

@@ -154,6 +154,9 @@ void rates_are_learnt()
     CHECK(known(true).empty());
     CHECK_EQ(known(false).size(), 2U);
     CHECK(std::abs(known(false).at(0) - 3e9) < 1 && std::abs(known(false).at(1) - 12e9) < 1);
+    setup.member.learn_rates(setup.work.program, setup.devices, true, {4e9, 8e9});
+    setup.member.learn_rates(setup.work.program, setup.devices, true, {1e9, 16e9});
+    CHECK(std::abs(known(true).at(0) - 3.8e9) < 1 && std::abs(known(true).at(1) - 12e9) < 1);
     setup.devices.engines.pop_back();
     CHECK(known(false).empty());
 }
@@ -372,8 +375,11 @@ void rates_have_one_unit()
     Ranks unequal(work, {}, 3e9), unknown(work, {}, 0);
     const std::uint64_t fast = unequal.ask(1)->size(), slow = unequal.ask(0)->size();
     CHECK(fast > 2 * slow);
+    /* What combines has fewer partitions if it is known who is how fast. */
+    CHECK(3 * (fast + slow) > 2 * text.size());
     const std::uint64_t one = unknown.ask(1)->size(), other = unknown.ask(0)->size();
     CHECK(one < 2 * other && other < 2 * one);
+    CHECK(3 * (one + other) < 2 * text.size());
 }
 
 } // namespace
