@@ -18,8 +18,16 @@ constexpr double progress_seconds = 0.5;
 constexpr std::size_t message_bytes = 4 << 20;
 /* Parts of ranks stay as long as a run is not longer by more than that. */
 constexpr double most_late = 0.05;
+/* At first ranks have as much each, if a run is longer by no more than that: those that are alike seem to differ. */
+constexpr double nearly_alike = 0.025;
 /* Of the first partition: each has combined pairs of its own, which those with the same keys in others cost again. */
 constexpr double smallest_combined = 1.0 / 4;
+
+bool are_alike(const std::vector<double> &rates)
+{
+    const auto count = static_cast<double>(rates.size());
+    return lateness(std::vector<double>(rates.size(), 1 / count), rates) <= nearly_alike;
+}
 
 double seconds(std::chrono::milliseconds time)
 {
@@ -177,7 +185,7 @@ void Chief::begin()
     /* What is the same again and again need not find out each time who is how fast. */
     if (is_kept_ && work_.partitions == 0 && link_.ranks() > 1 && failed_.empty() &&
         (homes_.empty() || lateness(parts_in(homes_, rates.size()), rates) > most_late))
-        options.homes = homes_by(rates, grid);
+        options.homes = homes_by(are_alike(rates) ? std::vector<double>(rates.size(), 1.0) : rates, grid);
     const bool has_homes = !options.homes.empty();
     master_.emplace(
         rates, [source = work_.input.source()](std::uint64_t at) { return source->border(at); }, std::move(options));

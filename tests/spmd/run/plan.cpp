@@ -362,6 +362,7 @@ void a_kept_job_has_a_part_for_each_rank()
         };
         const Ranges alike = parts({}, 1e9), unequal = parts({}, 3e9);
         CHECK(near(alike[0].end, 0.5) && near(unequal[0].end, 0.25));
+        CHECK(parts({}, 1.04e9) == alike);
         CHECK(parts({{0, alike[0]}, {1, alike[1]}}, 1.02e9) == alike);
         CHECK(parts({{0, alike[0]}, {1, alike[1]}}, 3e9) == unequal);
     }
