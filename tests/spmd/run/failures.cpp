@@ -125,44 +125,57 @@ void what_is_no_input()
     CHECK(has(error_of(job, of_ranks(2)), "not between 0 and 1"));
 }
 
-/* Ranks as machines of which one fails while it maps; the others do what it had done, too. */
+/* Of ranks that are machines of their own: what each throws that does @work, which has its number and its cluster. */
+template <typename Work>
+std::vector<std::string> errors_of_ranks(const std::shared_ptr<spmd::Hub> &hub, const spmd::Options &options, Work work)
+{
+    std::vector<std::string> errors(hub->ranks());
+    std::vector<std::thread> threads;
+    for (unsigned rank = 0; rank < hub->ranks(); rank++)
+        threads.emplace_back([&, rank] {
+            spmd::Cluster cluster(std::make_shared<spmd::Core>(options, hub->link(rank)));
+            errors[rank] = thrown_by([&] { work(rank, cluster); });
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    return errors;
+}
+
+spmd::Options of_one_thread()
+{
+    spmd::Options options;
+    options.threads = 1;
+    return options;
+}
+
+/* One fails while it maps; the others do what it had done, too. */
 void a_rank_that_is_gone()
 {
     constexpr unsigned ranks = 4, victim = 2;
     const std::string text = made_text(20000);
     const auto hub = std::make_shared<spmd::Hub>(ranks);
     std::atomic<bool> is_killed{false};
-    std::array<std::string, ranks> errors;
     std::array<Counts, ranks> counts;
     std::vector<unsigned> failed;
-    std::vector<std::thread> threads;
-    for (unsigned rank = 0; rank < ranks; rank++)
-        threads.emplace_back([&, rank] {
-            auto job = word_count(text);
-            job.partitions = 40;
-            const auto count_them = job.cpu.map;
-            std::atomic<unsigned> blocks{0};
-            job.cpu.map = [&, rank](const spmd::Block &block, auto &out) {
-                if (rank == victim && blocks++ == 2) {
-                    hub->kill(victim);
-                    is_killed = true;
-                } else if (rank != victim) {
-                    CHECK(comes_true([&] { return is_killed.load(); }));
-                }
-                count_them(block, out);
-            };
-            spmd::Options options;
-            options.threads = 1;
-            spmd::Cluster cluster(std::make_shared<spmd::Core>(options, hub->link(rank)));
-            errors[rank] = thrown_by([&] {
-                const auto result = cluster.run(job);
-                counts[rank] = as_map(result.pairs());
-                if (rank == 0)
-                    failed = result.report.failed;
-            });
-        });
-    for (std::thread &thread : threads)
-        thread.join();
+    const auto errors = errors_of_ranks(hub, of_one_thread(), [&](unsigned rank, spmd::Cluster &cluster) {
+        auto job = word_count(text);
+        job.partitions = 40;
+        const auto count_them = job.cpu.map;
+        std::atomic<unsigned> blocks{0};
+        job.cpu.map = [&](const spmd::Block &block, auto &out) {
+            if (rank == victim && blocks++ == 2) {
+                hub->kill(victim);
+                is_killed = true;
+            } else if (rank != victim) {
+                CHECK(comes_true([&] { return is_killed.load(); }));
+            }
+            count_them(block, out);
+        };
+        const auto result = cluster.run(job);
+        counts[rank] = as_map(result.pairs());
+        if (rank == 0)
+            failed = result.report.failed;
+    });
     CHECK(has(errors[victim], "has been killed"));
     CHECK(failed == std::vector<unsigned>{victim});
     for (unsigned rank = 0; rank < ranks; rank++)
@@ -173,48 +186,38 @@ void a_rank_that_is_gone()
 void a_rank_of_a_kept_job_is_gone()
 {
     constexpr unsigned ranks = 3, victim = 1;
-    std::vector<std::uint32_t> numbers(10000, 1);
+    const std::vector<std::uint32_t> numbers(10000, 1);
     const auto hub = std::make_shared<spmd::Hub>(ranks);
     std::atomic<bool> is_killed{false};
-    std::array<std::string, ranks> errors;
     std::array<std::vector<std::uint64_t>, ranks> sums;
     std::vector<unsigned> failed;
-    std::vector<std::thread> threads;
-    for (unsigned rank = 0; rank < ranks; rank++)
-        threads.emplace_back([&, rank] {
-            unsigned run = 0;
-            std::atomic<unsigned> blocks{0};
-            spmd::Job<std::uint32_t, std::uint64_t> job;
-            job.input = spmd::Input::memory(std::span<const std::uint32_t>(numbers));
-            job.block_bytes = 400;
-            job.partitions = 30;
-            job.cpu.map = [&](const spmd::Block &block, auto &out) {
-                const bool is_second = run == 1;
-                if (is_second && rank == victim && blocks++ == 20) {
-                    hub->kill(victim);
-                    is_killed = true;
-                } else if (is_second && rank != victim) {
-                    CHECK(comes_true([&] { return is_killed.load(); }));
-                }
-                out(0, block.records);
-            };
-            job.cpu.combine = [](std::uint64_t &into, std::uint64_t value) { into += value; };
-            spmd::Options options;
-            options.threads = 1;
-            spmd::Cluster cluster(std::make_shared<spmd::Core>(options, hub->link(rank)));
-            auto loop = cluster.keep(job);
-            errors[rank] = thrown_by([&] {
-                for (; run < 2; run++) {
-                    const auto result = loop.run();
-                    for (const auto [key, value] : result.pairs())
-                        sums[rank].push_back(value);
-                    if (rank == 0)
-                        failed = result.report.failed;
-                }
-            });
-        });
-    for (std::thread &thread : threads)
-        thread.join();
+    const auto errors = errors_of_ranks(hub, of_one_thread(), [&](unsigned rank, spmd::Cluster &cluster) {
+        unsigned run = 0;
+        std::atomic<unsigned> blocks{0};
+        spmd::Job<std::uint32_t, std::uint64_t> job;
+        job.input = spmd::Input::memory(std::span<const std::uint32_t>(numbers));
+        job.block_bytes = 400;
+        job.partitions = 30;
+        job.cpu.map = [&](const spmd::Block &block, auto &out) {
+            const bool is_second = run == 1;
+            if (is_second && rank == victim && blocks++ == 20) {
+                hub->kill(victim);
+                is_killed = true;
+            } else if (is_second && rank != victim) {
+                CHECK(comes_true([&] { return is_killed.load(); }));
+            }
+            out(0, block.records);
+        };
+        job.cpu.combine = [](std::uint64_t &into, std::uint64_t value) { into += value; };
+        auto loop = cluster.keep(job);
+        for (; run < 2; run++) {
+            const auto result = loop.run();
+            for (const auto [key, value] : result.pairs())
+                sums[rank].push_back(value);
+            if (rank == 0)
+                failed = result.report.failed;
+        }
+    });
     CHECK(has(errors[victim], "has been killed"));
     CHECK(failed == std::vector<unsigned>{victim});
     for (const unsigned rank : {0U, 2U}) {
@@ -227,18 +230,12 @@ void the_first_rank_is_gone()
 {
     const auto hub = std::make_shared<spmd::Hub>(2);
     const std::string text = made_text(20000);
-    std::array<std::string, 2> errors;
-    std::vector<std::thread> threads;
-    for (unsigned rank = 0; rank < 2; rank++)
-        threads.emplace_back([&, rank] {
-            auto job = word_count(text);
-            if (rank == 0)
-                job.cpu.map = [&](const spmd::Block &, auto &) { hub->kill(0); };
-            spmd::Cluster cluster(std::make_shared<spmd::Core>(spmd::Options{}, hub->link(rank)));
-            errors[rank] = thrown_by([&] { cluster.run(job); });
-        });
-    for (std::thread &thread : threads)
-        thread.join();
+    const auto errors = errors_of_ranks(hub, spmd::Options{}, [&](unsigned rank, spmd::Cluster &cluster) {
+        auto job = word_count(text);
+        if (rank == 0)
+            job.cpu.map = [&](const spmd::Block &, auto &) { hub->kill(0); };
+        cluster.run(job);
+    });
     CHECK(has(errors[0], "has been killed"));
     CHECK(has(errors[1], "rank 0 has failed"));
 }
