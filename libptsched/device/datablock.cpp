@@ -122,7 +122,8 @@ void Datablock::prefetch(Device &device)
         return;
     }
     try {
-        block.copy_to(lock, device, device.has_programs() ? device.incoming() : device.outgoing());
+        Queue &queue = device.has_programs() ? device.incoming() : device.outgoing();
+        block.copy_to(lock, device, {queue, queue});
     } catch (const OutOfMemory &) {
         /* Then who needs it waits for it. */
     }

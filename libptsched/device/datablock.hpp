@@ -121,6 +121,8 @@ struct DatablockImpl final : Datablock {
      */
     void outdate(Copy &copy, Queue *queue) PTSCHED_REQUIRES(mutex_);
     Copy *find_outdated(const Device &device) const PTSCHED_REQUIRES(mutex_);
+    /* What the device can copy from, on the host or on another one; null: there is nothing. */
+    Copy *find_source(Device &device) const PTSCHED_REQUIRES(mutex_);
     /* See evict(); nothing if there is none. */
     std::optional<std::size_t> evict_outdated(Lock &lock, const Device &device, Eviction how) PTSCHED_REQUIRES(mutex_);
     void written_at_home();
@@ -131,7 +133,8 @@ struct DatablockImpl final : Datablock {
     /* The content to the host's memory, from where it was written; there is some. */
     MarkerPtr download(void *to, const std::vector<MarkerPtr> &after = {}) PTSCHED_REQUIRES(mutex_);
     /* These let go of the lock where there may be no memory. */
-    Copy &copy_to(Lock &lock, Device &device, Queue &queue) PTSCHED_REQUIRES(mutex_);
+    Copy &copy_to(Lock &lock, Device &device, const By &by) PTSCHED_REQUIRES(mutex_);
+    Queue &queue_to_copy(Device &device, const By &by) const PTSCHED_REQUIRES(mutex_);
     Copy &usable(Lock &lock, Device &device, const By &by) PTSCHED_REQUIRES(mutex_);
     Copy &writable(Room &room, Queue &queue) PTSCHED_REQUIRES(mutex_);
 

@@ -156,19 +156,44 @@ MarkerPtr DatablockImpl::download(void *to, const std::vector<MarkerPtr> &after)
     return marker;
 }
 
-/* The lock is not held while there may be no memory. */
-Copy &DatablockImpl::copy_to(Lock &lock, Device &device, Queue &queue)
+/* One that is on its way to another device is behind others there, which one from the host need not be. */
+Copy *DatablockImpl::find_source(Device &device) const
 {
+    Copy *late = nullptr;
+    for (Copy *copy = first_; copy; copy = copy->next) {
+        if (!device.reaches(*copy->device))
+            continue;
+        if (!copy->ready || copy->ready->reached())
+            return copy;
+        late = late ? late : copy;
+    }
+    Copy *const here = find(host());
+    return here ? here : late;
+}
+
+/*
+ * What has to wait for other work does that where its user waits for it: behind it, other copies would, too. From
+ * another device it is faster than from the host, and not to come behind what does.
+ */
+Queue &DatablockImpl::queue_to_copy(Device &device, const By &by) const
+{
+    const Copy *const source = find_source(device), *const old = find_outdated(device);
+    const bool is_here = source && source->device == &host() && (!source->ready || source->ready->reached());
+    return is_here && (!old || old->pending().empty()) ? by.copies : by.queue;
+}
+
+/* The lock is not held while there may be no memory. */
+Copy &DatablockImpl::copy_to(Lock &lock, Device &device, const By &by)
+{
+    Queue &queue = queue_to_copy(device, by);
     Room room = room_for(lock, device, queue);
     if (Copy *copy = find(device))
         return *copy;
-    Copy *peer = first_;
-    while (peer && !device.reaches(*peer->device))
-        peer = peer->next;
     /* Without one, from the host, where what is on another device passes. */
-    Copy &source = peer ? *peer : on_host();
+    Copy *const found = find_source(device);
+    Copy &source = found ? *found : on_host();
     source.await(queue);
-    if (peer)
+    if (source.device != &host())
         queue.copy(room.address, *source.device, source.address, bytes_);
     else
         copy_from_host(device, queue, room.address, source);
@@ -185,7 +210,7 @@ Copy &DatablockImpl::usable(Lock &lock, Device &device, const By &by)
     check_usable();
     Copy *copy = find(device);
     if (!copy)
-        copy = &device == &host() ? &on_host() : &copy_to(lock, device, by.copies);
+        copy = &device == &host() ? &on_host() : &copy_to(lock, device, by);
     if (&device == &host())
         see_read();
     copy->await(by.queue, by.ordered);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Copies from one GPU to another. */
 #include "tests/device/work.hpp"
+#include "tests/host_flag.h"
 
 using namespace test;
 
@@ -60,13 +61,73 @@ void copies_of_each_other_are_not_both_evicted()
     CHECK(holds(*sum, 2));
 }
 
+/* The first GPU, with a queue whose work goes on when the flag is raised. */
+class Late : public Adder {
+public:
+    Late()
+        : Adder(*device::gpus().at(0)), code_(device::cuda_code(gpu, kernels(), "wait_for_host", device::Module::own)),
+          seen_(device::Datablock::empty(sizeof(unsigned)))
+    {
+        device::Address address = HostFlag::address(), seen = seen_->produce(gpu, *queue);
+        queue->run(*code_, {}, {&address, &seen});
+    }
+    ~Late()
+    {
+        flag.raise();
+        finish();
+    }
+
+    HostFlag flag;
+
+private:
+    const std::unique_ptr<device::Code> code_;
+    const DatablockPtr seen_;
+};
+
+/* What is on its way to another GPU comes from the host, where it is already. */
+void late_copies_are_not_waited_for()
+{
+    Late first;
+    Adder second(*device::gpus().at(1));
+    const auto a = filled(1, 4096);
+    const auto late = first.add(a, a), soon = second.add(a, a);
+    CHECK(holds(*soon, 2));
+    CHECK(!first.flag.is_raised());
+    first.flag.raise();
+    CHECK(holds(*late, 2));
+}
+
+/* What has to wait for another GPU does not keep what is behind it from being copied. */
+void late_copies_hold_up_none()
+{
+    Late first;
+    Adder other(*device::gpus().at(1)), second(other.gpu);
+    const auto copies = other.gpu.make_queue();
+    const auto a = filled(1, 4096), b = filled(2, 4096);
+    const auto late = first.add(a, a);
+    const auto use = [&](Adder &adder, const DatablockPtr &block) {
+        const device::Access::Item item = device::Access::reads(*block);
+        device::Address address;
+        device::Access access(adder.gpu, *adder.queue, *copies, {&item, 1}, &address);
+        access.given(adder.queue->mark());
+    };
+    use(other, late);
+    use(second, b);
+    CHECK(holds(*second.add(b, b), 4));
+    CHECK(!first.flag.is_raised());
+    first.flag.raise();
+    CHECK(holds(*other.add(late, late), 4));
+}
+
 } // namespace
 
 std::vector<tap::Case> test::peer_cases()
 {
     return {{"a copy from one GPU to another without the host", without_the_host},
             {"by way of the host where GPUs do not reach each other", on_other_machines},
-            {"copies of each other are not both evicted", copies_of_each_other_are_not_both_evicted}};
+            {"copies of each other are not both evicted", copies_of_each_other_are_not_both_evicted},
+            {"what is on its way to another GPU comes from the host", late_copies_are_not_waited_for},
+            {"what waits for another GPU holds up no other copies", late_copies_hold_up_none}};
 }
 
 std::vector<tap::Case> test::apart_cases()
