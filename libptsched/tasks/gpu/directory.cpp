@@ -15,12 +15,29 @@ std::uint64_t bit_of(const Site &site)
     return std::uint64_t{1} << site.index;
 }
 
+void have(Entry &entry, std::uint64_t devices)
+{
+    entry.on_devices |= devices;
+    entry.expected_on |= devices;
+}
+
+void have_alone(Entry &entry, std::uint64_t devices)
+{
+    entry.on_devices = entry.expected_on = devices;
+}
+
 void add(std::atomic<std::uint64_t> &counter, std::uint64_t more)
 {
     counter.fetch_add(more, std::memory_order_relaxed);
 }
 
 } // namespace
+
+double least_copies(const std::vector<Way> &ways)
+{
+    const auto needs_less = [](const Way &one, const Way &other) { return one.copies < other.copies; };
+    return std::min_element(ways.begin(), ways.end(), needs_less)->copies;
+}
 
 Entry &Directory::entry_of(const Range &range)
 {
@@ -80,7 +97,7 @@ device::MarkerPtr Directory::bring_ahead(const Task &task, const Access &access,
     }
     count_copy(entry, site);
     list(entry);
-    entry.on_devices |= bit_of(site);
+    have(entry, bit_of(site));
     return arrival;
 }
 
@@ -104,10 +121,10 @@ void Directory::use(const Access &access, const Task &task, const Site &site, St
         count_copy(entry, site);
     list(entry);
     if (!writes(access.mode)) {
-        entry.on_devices |= bit_of(site);
+        have(entry, bit_of(site));
         return;
     }
-    entry.on_devices = bit_of(site);
+    have_alone(entry, bit_of(site));
     entry.away = true;
     entry.arrival.reset();
     entry.written = here;
@@ -193,7 +210,7 @@ void Directory::outdate(Entry &entry)
 {
     if (entry.block && entry.on_devices)
         entry.block->written_at_home();
-    entry.on_devices = 0;
+    have_alone(entry, 0);
     if (!entry.away)
         unlist(entry);
 }
@@ -328,20 +345,41 @@ bool Directory::is_copying()
     return false;
 }
 
-void Directory::add_seconds(const Task &task, const Rates &rates, std::span<double> seconds)
+std::vector<Way> Directory::ways(const Task &task)
 {
+    std::vector<Way> ways(rates_.from_host.size());
     Guard lock(mutex_);
     for (const Access &access : task.declared()) {
-        if (!reads(access.mode) || is_weak(access.mode))
+        const Entry *const entry = entries_.find(access.range);
+        const std::uint64_t there = entry ? entry->expected_on : 0;
+        if (is_weak(access.mode) || (entry && !entry->moves()))
             continue;
-        const Entry *entry = entries_.find(access.range);
-        const std::uint64_t there = entry ? entry->on_devices : 0;
+        if (writes(access.mode) && std::has_single_bit(there))
+            ways[static_cast<std::size_t>(std::countr_zero(there))].owns = true;
         const auto bytes = static_cast<double>(access.range.bytes());
-        for (std::size_t to = 0; to < seconds.size(); to++)
+        for (std::size_t to = 0; reads(access.mode) && to < ways.size(); to++)
             if (!(there >> to & 1)) {
                 const auto from = static_cast<std::size_t>(std::countr_zero(there));
-                seconds[to] += bytes / (there ? rates.between[from * seconds.size() + to] : rates.from_host[to]);
+                ways[to].copies += bytes / (there ? rates_.between[from * ways.size() + to] : rates_.from_host[to]);
             }
+    }
+    return ways;
+}
+
+/* What cannot be had is an error when the task is given. */
+void Directory::expect(const Task &task, unsigned device)
+{
+    const std::uint64_t bit = std::uint64_t{1} << device;
+    Guard lock(mutex_);
+    try {
+        for (const Access &access : task.declared()) {
+            if (!access.range.bytes() || is_weak(access.mode))
+                continue;
+            Entry &entry = entry_of(access.range);
+            entry.last_used = clock_;
+            entry.expected_on = writes(access.mode) ? bit : entry.expected_on | bit;
+        }
+    } catch (const Error &) {
     }
 }
 

@@ -10,6 +10,7 @@
 #include "libptsched/base/lock.hpp"
 #include "libptsched/tasks/gpu/arrays.hpp"
 #include "libptsched/tasks/gpu/entries.hpp"
+#include "libptsched/tasks/gpu/rates.hpp"
 #include <ptsched/device/access.hpp>
 
 namespace ptsched::tasks {
@@ -21,11 +22,12 @@ struct Site {
     std::unique_ptr<device::Queue> copies; /* what brings contents to it */
 };
 
-/* In bytes a second. */
-struct Rates {
-    std::vector<double> from_host; /* to each device */
-    std::vector<double> between;   /* from each to each, those from the first before those from the second */
+/* What it is for a task to run on a device. */
+struct Way {
+    double copies = 0; /* seconds, for what it reads and the device does not have */
+    bool owns = false; /* something that the task writes is on no other device */
 };
+double least_copies(const std::vector<Way> &ways);
 
 /* What a task on a GPU uses; kept from one task to the next for its memory. */
 struct Uses {
@@ -45,7 +47,7 @@ struct Uses {
 /* Thread-safe, but for what is said to be for the thread that serves. */
 class Directory {
 public:
-    explicit Directory(Arrays &arrays) : arrays_(arrays) {}
+    Directory(Arrays &arrays, Rates rates) : arrays_(arrays), rates_(std::move(rates)) {}
     Directory(const Directory &) = delete;
     Directory &operator=(const Directory &) = delete;
 
@@ -76,8 +78,10 @@ public:
     /* An array, whose content need not come to the host unless it is asked for by its range. */
     void keep(const Range &array);
 
-    /* What it takes to copy to each device what the task reads and that has not, added to @seconds. */
-    void add_seconds(const Task &task, const Rates &rates, std::span<double> seconds);
+    /* Of each device, when all tasks that were placed before are done. */
+    std::vector<Way> ways(const Task &task);
+    /* The task was placed on that device, and will be given. */
+    void expect(const Task &task, unsigned device);
 
     std::uint64_t bytes_to_devices() const { return to_devices_.load(std::memory_order_relaxed); }
     std::uint64_t bytes_to_host() const { return to_host_.load(std::memory_order_relaxed); }
@@ -119,6 +123,7 @@ private:
     }
 
     Arrays &arrays_;
+    const Rates rates_;
     std::vector<device::Device *> devices_;
     std::vector<Stream *> streams_;
     mutable SmallMutex mutex_;

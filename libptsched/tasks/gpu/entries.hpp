@@ -26,10 +26,11 @@ struct Entry {
     bool moves() const { return block || managed; }
     /* Which devices are likely to have the content, a bit for each: a hint, since what is there may be evicted. */
     std::uint64_t on_devices = 0;
-    bool is_kept = false;       /* on devices: only who asks for it has it brought to the host */
-    bool away = false;          /* it was written on a device, and is not on the host */
-    device::MarkerPtr arrival;  /* then, if it is on its way to the host */
-    Position used{}, written{}; /* by the last task that did */
+    std::uint64_t expected_on = 0; /* the same when all tasks that were placed have been given */
+    bool is_kept = false;          /* on devices: only who asks for it has it brought to the host */
+    bool away = false;             /* it was written on a device, and is not on the host */
+    device::MarkerPtr arrival;     /* then, if it is on its way to the host */
+    Position used{}, written{};    /* by the last task that did */
     std::uint64_t last_used = 0;
     std::vector<Entry *> overlapping;         /* others that have a byte of it */
     Entry *older = nullptr, *newer = nullptr; /* of those that may have a copy on a device */

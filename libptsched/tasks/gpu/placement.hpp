@@ -1,36 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where a task runs: where it is likely to be done first. Of devices, by what would have to be copied, and by what they
- * have to do already; of a GPU and the host, by how long the same function took on each.
- */
+/* Whether a task that may run on the host or on a GPU does the one or the other: by how long the function took. */
 #ifndef PTSCHED_TASKS_GPU_PLACEMENT_HPP
 #define PTSCHED_TASKS_GPU_PLACEMENT_HPP
 
 #include "libptsched/tasks/gpu/directory.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <unordered_map>
 
 namespace ptsched::tasks {
 
-/* What it is to know of a device's tasks. */
-struct Load {
-    std::size_t tasks = 0; /* that have not ended */
-    double seconds_of_each = 0;
-};
-
+/* Thread-safe. */
 class Placement {
 public:
-    /* Measures the devices' rates if there are several. @workers: of the host. */
-    Placement(std::vector<device::Device *> devices, unsigned workers, Directory &directory);
+    /* @devices: how many; @workers: of the host. */
+    Placement(std::size_t devices, unsigned workers, Directory &directory)
+        : devices_(static_cast<double>(devices)), workers_(std::max(workers, 1U)), directory_(directory)
+    {
+    }
     Placement(const Placement &) = delete;
     Placement &operator=(const Placement &) = delete;
 
-    /* For the thread that serves. @loads: of each device. */
-    std::size_t place(const Task &task, std::span<const Load> loads);
-    std::size_t devices() const { return devices_.size(); }
-
-    /* The following are thread-safe: of tasks that may run on the host or on a GPU, the one or the other. */
     bool prefers_gpu(const Task &task);
     /* Whether the next run on a GPU is to be measured. */
     bool wants_measure(const Task &task);
@@ -50,11 +41,9 @@ private:
         Side host, gpu;
     };
 
-    const std::vector<device::Device *> devices_;
+    const double devices_;
     const unsigned workers_;
     Directory &directory_;
-    Rates rates_;
-    std::vector<double> seconds_; /* of each device, for copies */
     SmallMutex mutex_;
     std::unordered_map<const Function *, Times> times_ PTSCHED_GUARDED_BY(mutex_);
 };

@@ -9,6 +9,13 @@
 
 namespace ptsched::tasks {
 
+/* Whether another one is given before it: one that is more urgent, or comes before it in the program. */
+inline bool is_behind(const Task &task, const Task &other)
+{
+    const int priority = task.attributes.priority, of_other = other.attributes.priority;
+    return priority != of_other ? priority < of_other : task.number > other.number;
+}
+
 /* When, as if each task took as long as any other: in tasks one after another. */
 using Estimate = std::uint64_t;
 
@@ -47,11 +54,7 @@ public:
 
 private:
     struct IsBehind {
-        bool operator()(const Item &one, const Item &other) const
-        {
-            const int priority = one.task->attributes.priority, of_other = other.task->attributes.priority;
-            return priority != of_other ? priority < of_other : one.task->number > other.task->number;
-        }
+        bool operator()(const Item &one, const Item &other) const { return is_behind(*one.task, *other.task); }
     };
     struct IsLater {
         bool operator()(const Item &one, const Item &other) const

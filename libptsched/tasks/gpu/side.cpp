@@ -33,7 +33,8 @@ std::unique_ptr<GpuSide> GpuSide::make(const Options &options, GpuListener &list
 
 GpuSideImpl::GpuSideImpl(const Options &options, GpuListener &listener)
     : listener_(listener), stream_count_(static_cast<unsigned>(options.devices.size()) * Streams::count(options)),
-      arrays_(options.devices), directory_(arrays_), placement_(checked(options.devices), options.workers, directory_),
+      arrays_(options.devices), directory_(arrays_, measure_rates(checked(options.devices))),
+      placement_(options.devices.size(), options.workers, directory_), distribution_(directory_),
       has_turns_(options.attach != device::Attach::no)
 {
     for (device::Device *device : options.devices) {
@@ -92,22 +93,57 @@ bool GpuSideImpl::serve_alone()
     return ended || home || given;
 }
 
-/* In the order in which they came. */
 void GpuSideImpl::take_ready()
 {
-    if (!ready_.load(std::memory_order_relaxed))
-        return;
-    Task *task = ready_.exchange(nullptr, std::memory_order_acquire), *first = nullptr;
+    if (ready_.load(std::memory_order_relaxed))
+        place(ready_.exchange(nullptr, std::memory_order_acquire));
+    if (gpus_.size() > 1)
+        distribute();
+}
+
+/* In the order in which they came. @task: the last one that did. */
+void GpuSideImpl::place(Task *task)
+{
+    Task *first = nullptr;
     while (task) {
         Task *const before = std::exchange(task->next, first);
         first = std::exchange(task, before);
     }
     while (first) {
         Task &next = *std::exchange(first, first->next);
-        loads_.clear();
-        for (const auto &gpu : gpus_)
-            loads_.push_back(gpu->load());
-        gpus_[placement_.place(next, loads_)]->push(next);
+        if (gpus_.size() > 1 && next.attributes.device < 0) {
+            distribution_.add(next);
+            continue;
+        }
+        const int device = std::max(next.attributes.device, 0);
+        if (gpus_.size() > 1)
+            directory_.expect(next, static_cast<unsigned>(device));
+        gpus_[static_cast<std::size_t>(device)]->push(next);
+    }
+}
+
+/* Who has the least to do is the first; if there is nothing for it, there may be for the next one. */
+void GpuSideImpl::distribute()
+{
+    if (distribution_.is_empty())
+        return;
+    loads_.clear();
+    for (const auto &gpu : gpus_)
+        loads_.push_back(gpu->load());
+    std::vector<bool> has_nothing(gpus_.size());
+    for (;;) {
+        std::size_t least = gpus_.size();
+        for (std::size_t i = 0; i < gpus_.size(); i++)
+            if (!has_nothing[i] && (least == gpus_.size() || loads_[i] < loads_[least]))
+                least = i;
+        if (least == gpus_.size())
+            return;
+        if (Task *const task = distribution_.take(least, loads_)) {
+            gpus_[least]->push(*task);
+            loads_[least]++;
+        } else {
+            has_nothing[least] = true;
+        }
     }
 }
 

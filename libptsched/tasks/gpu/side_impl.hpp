@@ -2,6 +2,7 @@
 #ifndef PTSCHED_TASKS_GPU_SIDE_IMPL_HPP
 #define PTSCHED_TASKS_GPU_SIDE_IMPL_HPP
 
+#include "libptsched/tasks/gpu/distribution.hpp"
 #include "libptsched/tasks/gpu/streams.hpp"
 #include <ptsched/base/chrono_clock.hpp>
 
@@ -36,6 +37,8 @@ private:
 
     bool serve_alone() PTSCHED_REQUIRES(serving_);
     void take_ready() PTSCHED_REQUIRES(serving_);
+    void place(Task *task) PTSCHED_REQUIRES(serving_);
+    void distribute() PTSCHED_REQUIRES(serving_);
     unsigned give() PTSCHED_REQUIRES(serving_);
     unsigned collect() PTSCHED_REQUIRES(serving_);
     /* Tasks of the host whose copies are there. */
@@ -51,8 +54,9 @@ private:
     Arrays arrays_;
     Directory directory_;
     Placement placement_;
+    Distribution distribution_;
     std::vector<std::unique_ptr<Streams>> gpus_; /* by their places in Options::devices; for the thread that serves */
-    std::vector<Load> loads_;
+    std::vector<std::size_t> loads_;
     const bool has_turns_;
 
     SmallMutex serving_;

@@ -5,8 +5,8 @@
 
 namespace ptsched::tasks {
 
-Stream::Stream(std::unique_ptr<device::Queue> queue, unsigned number, unsigned all)
-    : queue_(std::move(queue)), number_(number), given_(most), follows_(all)
+Stream::Stream(std::unique_ptr<device::Queue> queue, unsigned number, unsigned all, const Estimate &now)
+    : queue_(std::move(queue)), number_(number), now_(now), given_(most), follows_(all)
 {
 }
 

@@ -10,6 +10,7 @@
 #include "libptsched/tasks/gpu/ready_list.hpp"
 #include <ptsched/base/chrono_clock.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -36,8 +37,8 @@ public:
         Estimate until = 0;
     };
 
-    /* @number: of @all streams of the runtime. */
-    Stream(std::unique_ptr<device::Queue> queue, unsigned number, unsigned all);
+    /* @number: of @all streams of the runtime. @now: its device's estimate of when the oldest task there has begun. */
+    Stream(std::unique_ptr<device::Queue> queue, unsigned number, unsigned all, const Estimate &now);
     Stream(const Stream &) = delete;
     Stream &operator=(const Stream &) = delete;
 
@@ -50,6 +51,8 @@ public:
     bool is_full() const { return in_flight() >= most; }
     /* When one that has not ended is likely to, or the last one, see Given. */
     Estimate until(std::uint64_t position) const { return given_[position % most].until; }
+    /* How long that is from now on. */
+    Estimate left(std::uint64_t position) const { return std::max(until(position), now_) - now_; }
     Estimate until() const { return given_[last_ % most].until; }
 
     /* What is given from now on comes after that. Returns whether the queue has to wait for it. */
@@ -78,6 +81,7 @@ private:
 
     const std::unique_ptr<device::Queue> queue_;
     const unsigned number_;
+    const Estimate &now_;
     std::uint64_t last_ = 0;
     std::atomic<std::uint64_t> ended_{0};
     std::vector<Given> given_; /* by their positions, modulo most */

@@ -44,7 +44,7 @@ void Streams::add_streams(const Group &group, unsigned all, int priority, const 
     Trace *const trace = listener_.trace();
     for (unsigned i = 0; i < group.count; i++) {
         streams_.push_back(
-            std::make_unique<Stream>(device().make_queue_at(priority), first_number_ + group.first + i, all));
+            std::make_unique<Stream>(device().make_queue_at(priority), first_number_ + group.first + i, all, now_));
         directory_.add_stream(*streams_.back());
         if (trace)
             rows_.push_back(
@@ -64,12 +64,13 @@ void Streams::tell_time()
     now_ = in_flight_ ? std::max(now_, oldest) : latest;
 }
 
+/* Devices' estimates are of their own time: of another one's task it counts how long it will take from now on. */
 Estimate Streams::ready_at(Task &task) const
 {
     Estimate ready = now_;
     for (std::uint32_t i = 0; i < task.edge_count; i++)
-        if (const Position &after = task.edge(i).after; is_here(after) && !after.stream->has_ended(after.number))
-            ready = std::max(ready, after.stream->until(after.number));
+        if (const Position &after = task.edge(i).after; after.stream && !after.stream->has_ended(after.number))
+            ready = std::max(ready, now_ + after.stream->left(after.number));
     return ready;
 }
 
@@ -159,8 +160,7 @@ void Streams::give(Task &task, Stream &stream, Estimate ready)
     given.bytes = copied() - copied_before;
     const bool has_failed = given.failure != nullptr;
     task.position = stream.add(std::move(given));
-    if (!in_flight_++ && placement_.devices() > 1)
-        last_end_ = std::chrono::steady_clock::now();
+    in_flight_++;
     /* What has failed may have given some work before: it ends when that has, and nothing is to follow it. */
     if (has_failed)
         return;
@@ -247,8 +247,6 @@ unsigned Streams::collect()
         stream->mark_tail();
     }
     ended_.add(count);
-    if (count && placement_.devices() > 1)
-        measure(count);
     return count;
 }
 
@@ -262,16 +260,6 @@ void Streams::end(Stream::Given &given)
     if (task.runs_on_host)
         placement_.ran_on_gpu(task, given.watch && !given.failure ? given.watch->seconds() : 0);
     listener_.ended(task, std::move(given.failure));
-}
-
-/* Ends that come together count as evenly spread over the time before. */
-void Streams::measure(unsigned ended)
-{
-    constexpr double average_of = 8;
-    const auto now = std::chrono::steady_clock::now();
-    const double each = std::chrono::duration<double>(now - last_end_).count() / ended;
-    last_end_ = now;
-    seconds_of_each_ = seconds_of_each_ > 0 ? seconds_of_each_ + (each - seconds_of_each_) / average_of : each;
 }
 
 void Streams::leave()

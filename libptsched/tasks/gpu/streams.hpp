@@ -45,7 +45,8 @@ public:
     unsigned collect();
     /* Whether a queue has work. */
     bool has_work() { return in_flight_ != 0 || ahead_.is_copying(); }
-    Load load() const { return {in_flight_ + waiting_.size(), seconds_of_each_}; }
+    /* Tasks that have not ended. */
+    std::size_t load() const { return in_flight_ + waiting_.size(); }
     /* The device is not given anything now, and has nothing: others may have it. */
     void leave();
 
@@ -87,7 +88,6 @@ private:
     static bool is_asked_for(const Task &task);
     std::uint64_t copied() const { return directory_.bytes_to_devices() + directory_.bytes_between(); }
     void end(Stream::Given &given);
-    void measure(unsigned ended);
 
     Site site_;
     Directory &directory_;
@@ -110,8 +110,6 @@ private:
     ReadyList waiting_;
     Estimate now_ = 0; /* when the oldest task in flight has begun */
     std::size_t in_flight_ = 0;
-    std::chrono::steady_clock::time_point last_end_{}; /* or since there is work */
-    double seconds_of_each_ = 0;                       /* between two ends, lately */
     Counter ended_, stream_waits_, batches_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Several devices, and the host besides: where tasks run, and that contents follow them. */
+#include "libptsched/tasks/gpu/distribution.hpp"
 #include "libptsched/tasks/gpu/placement.hpp"
 #include "tests/tasks/gpu/cases.hpp"
 
@@ -77,26 +78,97 @@ void by_contents()
     core.finish();
 }
 
-/* Where contents do not matter, those that have more to do get less. */
+constexpr std::size_t enough = 16, many_bytes = 1 << 20;
+
+/* Tasks that a distribution is asked for, with what they declare. */
+class Distributed {
+public:
+    tasks::Task &add(const std::vector<tasks::Access> &accesses, const tasks::Attributes &attributes = {})
+    {
+        tasks::Task &task = make(accesses, attributes);
+        distribution_.add(task);
+        return task;
+    }
+    /* One that is to run there. */
+    void expect(const std::vector<tasks::Access> &accesses, unsigned device)
+    {
+        directory_.expect(make(accesses, {}), device);
+    }
+    const tasks::Task *take(std::size_t device, std::array<std::size_t, 2> loads)
+    {
+        return distribution_.take(device, loads);
+    }
+    bool is_empty() const { return distribution_.is_empty(); }
+
+private:
+    tasks::Task &make(const std::vector<tasks::Access> &accesses, const tasks::Attributes &attributes)
+    {
+        tasks::Task &task = tasks_.emplace_back();
+        task.number = tasks_.size();
+        task.attributes = attributes;
+        task.access_count = static_cast<std::uint32_t>(accesses.size());
+        std::copy(accesses.begin(), accesses.end(), task.own_accesses);
+        return task;
+    }
+
+    tasks::Arrays arrays_{device::gpus()};
+    tasks::Directory directory_{arrays_, {{1e9, 1e9}, {0, 1e9, 1e9, 0}}};
+    tasks::Distribution distribution_{directory_};
+    std::deque<tasks::Task> tasks_;
+};
+
+/* Who has enough gets no more, unless that is urgent; what comes first in the program goes first. */
 void by_load()
 {
-    tasks::Arrays arrays(device::gpus());
-    tasks::Directory directory(arrays);
-    tasks::Placement placement(device::gpus(), 1, directory);
-    tasks::Task task;
-    const tasks::Load few{2, 1e-3}, many{7, 1e-3}, long_ones{2, 1e-2};
-    CHECK_EQ(placement.place(task, std::array{many, few}), std::size_t{1});
-    CHECK_EQ(placement.place(task, std::array{few, long_ones}), std::size_t{0});
-    task.attributes.device = 0;
-    CHECK_EQ(placement.place(task, std::array{many, few}), std::size_t{0});
+    Distributed tasks;
+    const auto &first = tasks.add({}), &second = tasks.add({});
+    CHECK(!tasks.take(0, {enough, enough}));
+    CHECK(tasks.take(1, {enough, enough - 1}) == &first);
+    const auto &urgent = tasks.add({}, {.priority = 1});
+    CHECK(tasks.take(0, {enough, enough}) == &urgent);
+    CHECK(!tasks.take(0, {enough, enough}));
+    CHECK(tasks.take(0, {0, 0}) == &second);
+    CHECK(tasks.is_empty());
+}
+
+/* One that would have to be copied there is passed over, as long as there is another, or something to do. */
+void by_copies()
+{
+    Distributed tasks;
+    std::vector<char> x(many_bytes);
+    tasks.expect({in(x)}, 0);
+    const auto &reads = tasks.add({in(x)}), &other = tasks.add({});
+    CHECK(tasks.take(1, {0, 0}) == &other);
+    CHECK(!tasks.take(1, {1, 1}));
+    CHECK(tasks.take(1, {1, 0}) == &reads);
+    /* It is on both now. */
+    const auto &again = tasks.add({in(x)});
+    CHECK(tasks.take(0, {1, 1}) == &again);
+}
+
+/* What is written somewhere stays there, until who has it has enough and somebody else has nothing. */
+void by_owner()
+{
+    Distributed tasks;
+    std::vector<char> x(16);
+    tasks.expect({inout(x)}, 0);
+    const auto &next = tasks.add({inout(x)});
+    CHECK(!tasks.take(1, {1, 0}));
+    CHECK(!tasks.take(1, {enough, 1}));
+    CHECK(tasks.take(0, {1, 1}) == &next);
+    const auto &last = tasks.add({inout(x)});
+    CHECK(tasks.take(1, {enough, 0}) == &last);
+    /* It has gone there. */
+    tasks.add({inout(x)});
+    CHECK(!tasks.take(0, {0, 1}));
 }
 
 /* Each version is tried; then it is the faster one, until that has more to do than it is faster. */
 void on_the_host_or_a_gpu()
 {
     tasks::Arrays arrays({device::gpus().at(0)});
-    tasks::Directory directory(arrays);
-    tasks::Placement placement({device::gpus().at(0)}, 1, directory);
+    tasks::Directory directory(arrays, tasks::measure_rates({device::gpus().at(0)}));
+    tasks::Placement placement(1, 1, directory);
     tasks::Function function{}, other{};
     tasks::Task task;
     task.function = &function;
@@ -142,7 +214,9 @@ std::vector<tap::Case> test::device_cases()
     return {{"contents follow tasks from device to device", contents_follow},
             {"read by both, written by one", read_by_both},
             {"a task goes where its contents are", by_contents},
-            {"a task goes where there is less to do", by_load},
+            {"devices have enough to do, and no more", by_load},
+            {"a device has what needs the fewest copies", by_copies},
+            {"what is written stays where it is", by_owner},
             {"of two versions, the one that is done first", on_the_host_or_a_gpu},
             {"a task of two versions is measured", runs_are_measured}};
 }

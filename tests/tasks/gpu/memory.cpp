@@ -186,8 +186,9 @@ void ranges_are_forgotten()
 {
     constexpr std::size_t count = 20000;
     tasks::Arrays arrays({device::gpus().at(0)});
-    tasks::Directory directory(arrays);
-    tasks::Stream stream(device::gpus().at(0)->make_queue(), 0, 1);
+    tasks::Directory directory(arrays, {});
+    const tasks::Estimate now = 0;
+    tasks::Stream stream(device::gpus().at(0)->make_queue(), 0, 1, now);
     const tasks::Site site{device::gpus().at(0), 0, device::gpus().at(0)->make_queue()};
     directory.add_device(*site.device);
     directory.add_stream(stream);
