@@ -8,9 +8,13 @@
 
 namespace ptsched::arena {
 
+Region::Region(std::optional<Party> of) : owner(of) {}
+
+Region::~Region() = default;
+
 Coherence::Impl::Impl(Memories &memories, Options options, std::unique_ptr<GpuSide> gpus)
     : memories_(memories), options_(std::move(options)), gpus_(std::move(gpus)),
-      host_(memories, options_.checked, [this](const HostSide::Fault &fault) { return serve(fault); })
+      arrivals_(*gpus_, options_.turn, host_), host_(memories, options_.checked, *this)
 {
 }
 
@@ -53,7 +57,7 @@ void Coherence::Impl::grow(Region &region, Stretch pages)
     Guard lock(region.mutex);
     region.extents.push_back(std::make_unique<Extent>(region, pages));
     host_.add(*region.extents.back());
-    Work work(*this, turn);
+    Work work(*gpus_, options_.turn, turn);
     if (region.owner.get() == Party::gpus)
         bring_all(region, work, Beside::work);
 }
@@ -61,7 +65,9 @@ void Coherence::Impl::grow(Region &region, Stretch pages)
 void Coherence::Impl::remove(Region &region) noexcept
 {
     {
+        const Arrivals::Pause pause(arrivals_, region);
         Guard lock(region.mutex);
+        arrivals_.forget(region);
         close(region);
     }
     /* Without the lock, which those need that are being served. */
@@ -112,7 +118,7 @@ bool Coherence::Impl::may_need_gpus(Region &region, Call call, Party party) cons
     return is_stale || (options_.checked && party == Party::gpus && has_twin);
 }
 
-Coherence::Impl::Turn Coherence::Impl::turn_for(Region &region, Call call, Party party)
+Turn Coherence::Impl::turn_for(Region &region, Call call, Party party)
 {
     if (!options_.turn)
         return nullptr;
@@ -129,7 +135,7 @@ void Coherence::Impl::acquire(Region &region, Party party)
 {
     const Turn turn = turn_for(region, Call::acquire, party);
     Guard lock(region.mutex);
-    Work work(*this, turn);
+    Work work(*gpus_, options_.turn, turn);
     acquire(region, work, party);
 }
 
@@ -155,7 +161,7 @@ void Coherence::Impl::release(Region &region, Party party, const Declared &write
     Guard lock(region.mutex);
     if (region.owner.get())
         return;
-    Work work(*this, turn);
+    Work work(*gpus_, options_.turn, turn);
     if (party == Party::gpus)
         settle_gpus(region, work, writes);
     else
@@ -167,8 +173,9 @@ void Coherence::Impl::release(Region &region, Party party, const Declared &write
 void Coherence::Impl::access(Region &region, Party party)
 {
     const Turn turn = turn_for(region, Call::access, party);
+    const Arrivals::Pause pause(arrivals_, region);
     Guard lock(region.mutex);
-    Work work(*this, turn);
+    Work work(*gpus_, options_.turn, turn);
     const std::optional<Party> owner = region.owner.get();
     if (owner && *owner != party) {
         settle_owner(region, work, {});
@@ -180,18 +187,20 @@ void Coherence::Impl::access(Region &region, Party party)
 void Coherence::Impl::take_ownership(Region &region, Party party, const Declared &writes)
 {
     const Turn turn = turn_for(region, Call::take_ownership, party);
+    const Arrivals::Pause pause(arrivals_, region);
     Guard lock(region.mutex);
     if (region.owner.get() == party)
         return;
-    Work work(*this, turn);
+    arrivals_.end(region);
+    auto work = std::make_unique<Work>(*gpus_, options_.turn, turn);
     if (region.owner.get() != Party::host)
-        settle_gpus(region, work, writes);
+        settle_gpus(region, *work, writes);
     if (party == Party::gpus) {
-        work.finish();
-        give_to_gpus(region, work);
+        work->finish();
+        give_to_gpus(region, *work);
     } else {
         settle_host(region);
-        get_from_gpus(region, work);
+        get_from_gpus(region, std::move(work), turn);
     }
     region.races.forget_gpus();
     region.owner.set(party);
@@ -213,16 +222,20 @@ void Coherence::Impl::give_to_gpus(Region &region, Work &work)
     }
 }
 
-/* Pages are opened while they are copied. */
-void Coherence::Impl::get_from_gpus(Region &region, Work &work)
+/* Many pages come while the host goes on; few are opened while they are copied. */
+void Coherence::Impl::get_from_gpus(Region &region, std::unique_ptr<Work> work, const Turn &turn)
 {
+    std::size_t stale = 0;
+    for (const auto &extent : region.extents)
+        stale += extent->directory.stale_on_host().count();
+    if (stale > options_.most_at_once)
+        return arrivals_.begin(region, std::move(work), turn);
     const Timer timer(copies_ns_);
-    begin_fetch_all(region, work, From::current);
-    for (const auto &extent : region.extents) {
+    begin_fetch_all(region, *work, From::current);
+    for (const auto &extent : region.extents)
         host_.protect(*extent, extent->directory.open_expected(), Rights::read);
-    }
     try {
-        work.finish();
+        work->finish();
     } catch (...) {
         close(region);
         throw;
@@ -232,8 +245,9 @@ void Coherence::Impl::get_from_gpus(Region &region, Work &work)
 void Coherence::Impl::give_up(Region &region, const Declared &writes)
 {
     const Turn turn = turn_for(region, Call::give_up);
+    const Arrivals::Pause pause(arrivals_, region);
     Guard lock(region.mutex);
-    Work work(*this, turn);
+    Work work(*gpus_, options_.turn, turn);
     settle_owner(region, work, writes);
 }
 
@@ -243,6 +257,7 @@ void Coherence::Impl::settle_owner(Region &region, Work &work, const Declared &w
     const std::optional<Party> owner = region.owner.get();
     if (!owner)
         return;
+    arrivals_.end(region);
     if (*owner == Party::gpus)
         settle_gpus(region, work, writes);
     else
@@ -264,27 +279,46 @@ void Coherence::Impl::come_to_host(Region &region, Work &work)
 void Coherence::Impl::open(Region &region, Stretch bytes, bool to_write)
 {
     const Turn turn = turn_for(region, Call::open);
+    const Arrivals::Pause pause(arrivals_, region);
     Guard lock(region.mutex);
-    Work work(*this, turn);
+    Work work(*gpus_, options_.turn, turn);
     come_to_host(region, work);
     const Timer timer(copies_ns_);
     for (const auto &extent : region.extents) {
         const PageSet pages = pages_of(*extent, {{bytes}});
-        begin_fetch(*extent, work, pages & extent->directory.stale_on_host(), From::twin);
+        begin_fetch(*extent, work, pages & extent->directory.stale_on_host(),
+                    region.arrival ? From::current : From::twin);
         work.finish();
         for (const PageRun &run : extent->directory.grant(pages, to_write).runs())
             host_.open(*extent, run, to_write);
     }
 }
 
-/* Not in a handler: what GPUs have is to come, or to be found. */
-bool Coherence::Impl::serve(const HostSide::Fault &fault)
+void Coherence::Impl::serve(HostSide::Asked &asked)
+{
+    if (!arrivals_.take(asked))
+        host_.answer(asked, bring(asked.fault));
+}
+
+bool Coherence::Impl::go_on()
+{
+    HostSide::Asked *const asked = arrivals_.take_back();
+    if (asked)
+        host_.answer(*asked, bring(asked->fault));
+    const Timer timer(copies_ns_);
+    return arrivals_.go_on() || asked;
+}
+
+/* What GPUs have is to come, or to be found. */
+bool Coherence::Impl::bring(const HostSide::Fault &fault)
 {
     Extent &extent = *fault.extent;
     try {
-        const Turn turn = options_.turn ? options_.turn() : nullptr;
+        Turn turn = arrivals_.turn();
+        if (!turn && options_.turn)
+            turn = options_.turn();
         Guard lock(extent.region.mutex);
-        Work work(*this, turn);
+        Work work(*gpus_, options_.turn, turn);
         come_to_host(extent.region, work);
         const PageRun run = extent.directory.to_fetch(fault.page);
         if (run.count) {
@@ -318,7 +352,7 @@ CoherenceState Coherence::Impl::state() const
     state.compared_pages = compared_;
     state.different_words = different_;
     state.to_gpus = to_gpus_;
-    state.to_host = to_host_;
+    state.to_host = to_host_ + arrivals_.pages();
     state.made_shared = made_shared_;
     state.faults = static_cast<double>(host_.nanoseconds) / 1e9;
     state.differences = static_cast<double>(differences_ns_) / 1e9;

@@ -66,6 +66,8 @@ public:
          * the host uses the region meanwhile. What it returns is let go of when that work has ended: a turn.
          */
         std::function<std::shared_ptr<const void>()> turn{};
+        /* Pages that have come when the host has taken a region; if there are more, they come while it goes on. */
+        std::size_t most_at_once = 1024;
     };
     /* @memories outlives it. */
     Coherence(Memories &memories, Options options);
@@ -97,7 +99,8 @@ public:
     void access(Region &region, Party party);
     /*
      * It is @party's alone: acquires for it, and releases for the other one, whose work with it is over. @writes: of
-     * GPUs.
+     * GPUs. What the host has then may be on its way: it waits where it touches that, and there it is told if a GPU
+     * fails.
      */
     void take_ownership(Region &region, Party party, Declared writes = {});
     /* It is shared; releases for who had it. @writes: of GPUs. */

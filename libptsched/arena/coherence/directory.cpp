@@ -56,6 +56,12 @@ PageSet Directory::with(Rights rights) const
     return rights == Rights::none ? ~readable_ : rights == Rights::read ? readable_ - writable_ : writable_;
 }
 
+PageRun Directory::stale_from(std::size_t page, std::size_t most) const
+{
+    const std::size_t first = on_host_.next_missing(page);
+    return {first, std::min({on_host_.next(first), first + most, pages()}) - first};
+}
+
 PageRun Directory::to_fetch(std::size_t page) const
 {
     const std::size_t end = std::min({on_host_.next(page), page + fetches_.length_at(page), pages()});
@@ -142,17 +148,17 @@ bool Directory::expects_reads()
     return !is_seen_;
 }
 
-PageSet Directory::open_expected()
+PageSet Directory::expected(const PageSet &coming)
 {
     constexpr std::size_t long_run = 16;
-    PageSet opened(pages());
+    PageSet expected(pages());
     if (!expects_reads())
-        return opened;
-    (on_host_ & was_readable_).for_each_run([&](PageRun run) {
+        return expected;
+    ((on_host_ | coming) & was_readable_).for_each_run([&](PageRun run) {
         if (run.count >= long_run)
-            opened.add(run);
+            expected.add(run);
     });
-    return grant(opened, false);
+    return expected;
 }
 
 PageSet Directory::settle(const PageSet &changed)

@@ -61,6 +61,8 @@ public:
     /* Whether the host may have written since it released. */
     bool is_written(std::size_t page) const { return writable_.has(page); }
 
+    /* The first pages from that one on that are not on the host, so many at most; none: of no pages. */
+    PageRun stale_from(std::size_t page, std::size_t most) const;
     /* What is to come from GPUs for an access to that page; of no pages: nothing. */
     PageRun to_fetch(std::size_t page) const;
     void fetched(PageRun run);
@@ -85,7 +87,9 @@ public:
      * it uses most of what there is. Returns those that the host may read from then on. Of what is opened nobody knows
      * whether it is used: all stays closed now and then, to see.
      */
-    PageSet open_expected();
+    PageSet open_expected() { return grant(expected(PageSet(pages())), false); }
+    /* What that would return if @coming were on the host, too; nothing is opened. */
+    PageSet expected(const PageSet &coming);
 
     PageSet stale_on_host() const { return ~on_host_; }
     PageSet stale_on_gpus() const { return ~on_gpus_; }

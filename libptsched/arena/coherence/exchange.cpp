@@ -24,17 +24,7 @@ unsigned long long number_of(const void *pointer)
 
 } // namespace
 
-GpuWork &Coherence::Impl::Work::get()
-{
-    if (!work_) {
-        if (!turn_ && impl_.options_.turn)
-            turn_ = impl_.options_.turn();
-        work_ = impl_.gpus_->begin();
-    }
-    return *work_;
-}
-
-void Coherence::Impl::Work::finish()
+void Work::finish()
 {
     if (!work_)
         return;

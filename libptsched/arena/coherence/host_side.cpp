@@ -29,9 +29,8 @@ void Reserved::forget(std::size_t offset, std::size_t bytes) noexcept
     madvise(data_ + offset, bytes, MADV_DONTNEED);
 }
 
-HostSide::HostSide(Memories &memories, bool with_twins, Serve serve)
-    : memories_(memories), serve_(std::move(serve)),
-      extents_(memories.bytes() / page_bytes * sizeof(std::atomic<Extent *>))
+HostSide::HostSide(Memories &memories, bool with_twins, Helper &helper)
+    : memories_(memories), helper_(helper), extents_(memories.bytes() / page_bytes * sizeof(std::atomic<Extent *>))
 {
     if (with_twins)
         twins_.emplace(memories.bytes());
@@ -44,8 +43,7 @@ HostSide::~HostSide()
 {
     handler_.reset();
     ends_ = true;
-    asks_++;
-    asks_.notify_one();
+    wake();
     thread_.join();
 }
 
@@ -158,39 +156,53 @@ bool HostSide::ask(const Fault &fault)
 {
     if (getpid() != process_)
         return false;
-    Request request{fault};
-    request.next = asked_.load();
-    while (!asked_.compare_exchange_weak(request.next, &request))
+    Asked asked(fault);
+    asked.next_ = asked_.load();
+    while (!asked_.compare_exchange_weak(asked.next_, &asked))
         ;
+    wake();
+    for (;;) {
+        const unsigned answers = answers_to(asked);
+        if (const int result = asked.result_)
+            return result == Asked::done;
+        answers_to(asked).wait(answers);
+    }
+}
+
+/* By where it is: on the stack of a thread of its own. */
+std::atomic<unsigned> &HostSide::answers_to(const Asked &asked)
+{
+    const std::uint64_t place = reinterpret_cast<std::uintptr_t>(&asked) * 0x9e3779b97f4a7c15U;
+    return answers_[place >> 58];
+}
+
+/* Who asked goes on at once, and takes it along. */
+void HostSide::answer(Asked &asked, bool is_done)
+{
+    std::atomic<unsigned> &answers = answers_to(asked);
+    asked.result_ = is_done ? Asked::done : Asked::failed;
+    answers++;
+    answers.notify_all();
+}
+
+void HostSide::wake()
+{
     asks_++;
     asks_.notify_one();
-    for (;;) {
-        const unsigned answers = answers_;
-        if (const int result = request.result)
-            return result == Request::done;
-        answers_.wait(answers);
-    }
 }
 
 void HostSide::work()
 {
     for (;;) {
         const unsigned asks = asks_;
-        Request *request = asked_.exchange(nullptr);
-        if (!request) {
+        Asked *asked = asked_.exchange(nullptr);
+        if (!asked && !helper_.go_on()) {
             if (ends_)
                 return;
             asks_.wait(asks);
-            continue;
         }
-        while (request) {
-            Request *const next = request->next;
-            /* Who asked goes on at once, and takes the request along. */
-            request->result = serve_(request->fault) ? Request::done : Request::failed;
-            request = next;
-            answers_++;
-            answers_.notify_all();
-        }
+        while (asked)
+            helper_.serve(*std::exchange(asked, asked->next_));
     }
 }
 

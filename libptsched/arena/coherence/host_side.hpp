@@ -6,6 +6,8 @@
 #include "libptsched/arena/coherence/region.hpp"
 #include "libptsched/base/bad_access.hpp"
 
+#include <array>
+#include <atomic>
 #include <thread>
 #include <unistd.h>
 
@@ -35,11 +37,32 @@ public:
         std::size_t page;
         bool is_write;
     };
-    /* Does what needs GPUs for an access; false if that failed. Not in a handler. */
-    using Serve = std::function<bool(const Fault &fault)>;
+    /* Of somebody who waits in a handler, until it is answered. */
+    class Asked {
+    public:
+        explicit Asked(const Fault &of) : fault(of) {}
+        const Fault fault;
 
-    /* @with_twins: see keeps_twin(). */
-    HostSide(Memories &memories, bool with_twins, Serve serve);
+    private:
+        friend class HostSide;
+        enum Result { waits, done, failed };
+        std::atomic<int> result_{waits};
+        Asked *next_ = nullptr;
+    };
+    /* What needs GPUs, by a thread, which calls one of these at a time. */
+    class Helper {
+    public:
+        /* Answers, now or later. */
+        virtual void serve(Asked &asked) = 0;
+        /* Of what is to be done besides, something; false: there is nothing now. */
+        virtual bool go_on() = 0;
+
+    protected:
+        ~Helper() = default;
+    };
+
+    /* @with_twins: see keeps_twin(). @helper outlives it. */
+    HostSide(Memories &memories, bool with_twins, Helper &helper);
     ~HostSide();
     HostSide(const HostSide &) = delete;
     HostSide &operator=(const HostSide &) = delete;
@@ -48,6 +71,11 @@ public:
     void add(Extent &extent);
     /* Waits for faults that are being served. */
     void forget(Extent &extent) noexcept;
+
+    /* By the helper, once: whether what it asked for is done. */
+    void answer(Asked &asked, bool is_done);
+    /* There may be something to go on with. */
+    void wake();
 
     std::span<std::byte> home(const Extent &extent, PageRun run) const;
     void protect(const Extent &extent, const PageSet &pages, Rights rights) noexcept;
@@ -66,13 +94,8 @@ public:
     std::atomic<std::uint64_t> read_faults{0}, write_faults{0}, twins{0}, nanoseconds{0};
 
 private:
-    /* Somebody waits in a handler. */
-    struct Request {
-        Fault fault;
-        std::atomic<int> result{waits};
-        Request *next = nullptr;
-        static constexpr int waits = 0, done = 1, failed = 2;
-    };
+    /* Who waits is woken with few others. */
+    std::atomic<unsigned> &answers_to(const Asked &asked);
 
     static bool on_access(void *self, const BadAccess &access);
     bool on_fault(std::size_t offset, bool is_write);
@@ -83,12 +106,13 @@ private:
     std::atomic<Extent *> *of_page(std::size_t offset) const;
 
     Memories &memories_;
-    const Serve serve_;
+    Helper &helper_;
     const Reserved extents_; /* of each page, a pointer */
     std::optional<Reserved> twins_;
     std::atomic<unsigned> in_flight_{0};
-    std::atomic<Request *> asked_{nullptr};
-    std::atomic<unsigned> asks_{0}, answers_{0};
+    std::atomic<Asked *> asked_{nullptr};
+    std::atomic<unsigned> asks_{0};
+    std::array<std::atomic<unsigned>, 64> answers_{};
     std::atomic<bool> ends_{false};
     const pid_t process_ = getpid(); /* that has the thread */
     std::thread thread_;

@@ -2,13 +2,13 @@
 #ifndef PTSCHED_ARENA_COHERENCE_IMPL_HPP
 #define PTSCHED_ARENA_COHERENCE_IMPL_HPP
 
-#include "libptsched/arena/coherence/host_side.hpp"
+#include "libptsched/arena/coherence/arrivals.hpp"
 
 #include <chrono>
 
 namespace ptsched::arena {
 
-class Coherence::Impl {
+class Coherence::Impl final : private HostSide::Helper {
 public:
     Impl(Memories &memories, Options options, std::unique_ptr<GpuSide> gpus);
     ~Impl();
@@ -45,23 +45,6 @@ private:
         std::atomic<std::uint64_t> &sum_;
         const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     };
-    using Turn = std::shared_ptr<const void>;
-    /* That of one call, which begins when there is some. */
-    class Work {
-    public:
-        Work(Impl &impl, const Turn &turn) : impl_(impl), turn_(turn) {}
-        GpuWork &get();
-        /* On the host when it has ended, and not if that fails. */
-        void add_fetched(Extent &extent, const PageSet &pages) { fetched_.emplace_back(&extent, pages); }
-        void finish();
-
-    private:
-        Impl &impl_;
-        std::vector<std::pair<Extent *, PageSet>> fetched_;
-        Turn turn_;
-        std::unique_ptr<GpuWork> work_; /* ends first */
-    };
-
     /* What may be asked for a region. */
     enum class Call { acquire, release, access, take_ownership, give_up, open };
     bool may_need_gpus(Region &region, Call call, Party party) const PTSCHED_REQUIRES(region.mutex);
@@ -71,7 +54,9 @@ private:
     void check(Stretch pages) const;
     void acquire(Region &region, Work &work, Party party) PTSCHED_REQUIRES(region.mutex);
     void come_to_host(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
-    bool serve(const HostSide::Fault &fault);
+    void serve(HostSide::Asked &asked) override;
+    bool go_on() override;
+    bool bring(const HostSide::Fault &fault);
     void bring_all(Region &region, Work &work, Beside beside) PTSCHED_REQUIRES(region.mutex);
     void bring(Region &region, Extent &extent, GpuWork &work, Beside beside) PTSCHED_REQUIRES(region.mutex);
     void give_to_gpus(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
@@ -80,7 +65,7 @@ private:
     void begin_fetch(Extent &extent, Work &work, const PageSet &pages, From from);
     void fetch_few(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
     void begin_fetch_all(Region &region, Work &work, From from) PTSCHED_REQUIRES(region.mutex);
-    void get_from_gpus(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
+    void get_from_gpus(Region &region, std::unique_ptr<Work> work, const Turn &turn) PTSCHED_REQUIRES(region.mutex);
     void settle_host(Region &region) PTSCHED_REQUIRES(region.mutex);
     PageSet changed_by_host(Region &region, Extent &extent, const PageSet &written) PTSCHED_REQUIRES(region.mutex);
     void settle_gpus(Region &region, Work &work, const Declared &writes) PTSCHED_REQUIRES(region.mutex);
@@ -98,6 +83,7 @@ private:
     std::vector<std::unique_ptr<Region>> regions_ PTSCHED_GUARDED_BY(mutex_);
     std::atomic<std::uint64_t> compared_{0}, different_{0}, to_gpus_{0}, to_host_{0}, made_shared_{0};
     std::atomic<std::uint64_t> differences_ns_{0}, copies_ns_{0};
+    Arrivals arrivals_;
     HostSide host_; /* ends first */
 };
 

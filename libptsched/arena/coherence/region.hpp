@@ -12,11 +12,13 @@
 
 namespace ptsched::arena {
 
+struct Arrival;
+
 /* Pages of a region that lie side by side. */
 struct Extent {
     Extent(Region &of, Stretch pages)
         : region(of), offset(pages.offset), bytes(pages.bytes),
-          directory(pages.bytes / page_bytes, pages.offset / page_bytes)
+          directory(pages.bytes / page_bytes, pages.offset / page_bytes), opened_later(pages.bytes / page_bytes)
     {
     }
     Place place() const { return {offset, twin}; }
@@ -25,6 +27,7 @@ struct Extent {
     Region &region;
     const std::size_t offset, bytes;
     Directory directory;      /* under the region's lock */
+    PageSet opened_later;     /* likewise: what the host is expected to use of what is to come */
     device::Address twin = 0; /* the GPUs', once they have had something */
 };
 
@@ -52,12 +55,15 @@ private:
  */
 class Region {
 public:
-    explicit Region(std::optional<Party> of) : owner(of) {}
+    explicit Region(std::optional<Party> of);
+    ~Region();
 
     SmallMutex mutex;
     std::vector<std::unique_ptr<Extent>> extents PTSCHED_GUARDED_BY(mutex);
     Races races PTSCHED_GUARDED_BY(mutex);
     Owner owner;
+    std::unique_ptr<Arrival> arrival PTSCHED_GUARDED_BY(mutex); /* null: nothing comes while the host uses it */
+    unsigned pauses = 0, held = 0;                              /* under the lock of Arrivals */
 };
 
 } // namespace ptsched::arena

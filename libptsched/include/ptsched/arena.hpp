@@ -162,7 +162,7 @@ public:
 
     /*
      * It is that side's alone. Acquires for it, and releases for the other one, whose work with it is over. @writes: if
-     * the other one is GPUs.
+     * the other one is GPUs. Of much that comes to the host, the rest comes while it goes on: who touches that waits.
      */
     void acquire_ownership(Side side = Side::host(), const Writes &writes = {});
     /* It is shared. Releases for who owned it. */

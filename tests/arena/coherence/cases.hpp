@@ -14,6 +14,7 @@ std::vector<tap::Case> directory_cases();
 std::vector<tap::Case> fault_cases();
 std::vector<tap::Case> shared_cases();
 std::vector<tap::Case> owned_cases();
+std::vector<tap::Case> arrival_cases();
 std::vector<tap::Case> checked_cases();
 std::vector<tap::Case> kernel_cases();
 std::vector<tap::Case> random_cases();

@@ -37,6 +37,10 @@ public:
     void fetch(const arena::Place &place, arena::PageRun run, From from) override
     {
         side_.counts.fetches++;
+        {
+            const std::lock_guard guard(side_.mutex_);
+            side_.fetched_.push_back(run);
+        }
         side_.counts.fetched_pages += static_cast<unsigned>(run.count);
         std::memcpy(home(place, run.first), from == From::twin ? twin(place, run.first) : current(place, run.first),
                     run.count * page_bytes);
@@ -57,6 +61,7 @@ public:
     void finish() override
     {
         side_.counts.finishes++;
+        side_.holds.wait(true);
         if (side_.fails)
             throw device::Fault("the GPU is gone");
     }

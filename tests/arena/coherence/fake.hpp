@@ -8,6 +8,7 @@
 #include "tests/arena/coherence/two_memories.hpp"
 
 #include <atomic>
+#include <mutex>
 #include <vector>
 
 namespace test {
@@ -39,12 +40,25 @@ private:
     std::byte *on_gpu_;
 };
 
+/* That several threads count in. */
+class Count {
+public:
+    Count() = default;
+    Count(const Count &other) : value_(other) {}
+    operator unsigned() const { return value_.load(); }
+    void operator++(int) { value_++; }
+    void operator+=(unsigned more) { value_ += more; }
+
+private:
+    std::atomic<unsigned> value_{0};
+};
+
 /* What kernels and copies do, without them. Counts what it is asked for. */
 class FakeGpuSide : public arena::GpuSide {
 public:
     struct Counts {
-        unsigned fills = 0, brings = 0, fetches = 0, sends = 0, adopts = 0, compares = 0, finishes = 0;
-        unsigned filled_pages = 0, brought_pages = 0, fetched_pages = 0, sent_pages = 0, compared_pages = 0;
+        Count fills, brings, fetches, sends, adopts, compares, finishes;
+        Count filled_pages, brought_pages, fetched_pages, sent_pages, compared_pages;
     };
 
     explicit FakeGpuSide(FakeMemories &memories) : memories_(memories) {}
@@ -54,13 +68,28 @@ public:
 
     Counts counts{};
     bool has_room = true; /* for twins */
-    bool fails = false;
+    std::atomic<bool> fails{false};
+    /* As long as it does, no work ends. */
+    std::atomic<bool> holds{false};
+    void let_end()
+    {
+        holds = false;
+        holds.notify_all();
+    }
+    /* That were fetched so far, in order. */
+    std::vector<arena::PageRun> fetched() const
+    {
+        const std::lock_guard guard(mutex_);
+        return fetched_;
+    }
     std::size_t twin_bytes = 0;
 
 private:
     class Work;
 
     FakeMemories &memories_;
+    mutable std::mutex mutex_;
+    std::vector<arena::PageRun> fetched_;
 };
 
 } // namespace test

@@ -9,7 +9,7 @@ int main()
 
     for (auto cases :
          {test::page_set_cases, test::directory_cases, test::fault_cases, test::shared_cases, test::owned_cases,
-          test::checked_cases, test::kernel_cases, test::random_cases, test::bench_cases})
+          test::arrival_cases, test::checked_cases, test::kernel_cases, test::random_cases, test::bench_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return tap::run(all);

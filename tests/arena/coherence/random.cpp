@@ -21,9 +21,9 @@ std::uint64_t number_from(const char *variable, std::uint64_t otherwise)
 
 /* A window in which programs run, one after another. */
 struct World {
-    World(bool is_checked, device::Device *gpu)
+    World(bool is_checked, device::Device *gpu, std::size_t most_at_once)
         : checked(is_checked), memories(Layout::pages, gpu),
-          coherence(memories, {.checked = is_checked},
+          coherence(memories, {.checked = is_checked, .most_at_once = most_at_once},
                     gpu ? arena::make_gpu_side(memories) : std::make_unique<FakeGpuSide>(memories))
     {
     }
@@ -230,14 +230,14 @@ void check_that_faults_count(World &world)
     CHECK_EQ(world.coherence.state().write_faults, before + 1);
 }
 
-void random_programs(std::uint64_t count, bool checked, bool on_gpu)
+void random_programs(std::uint64_t count, bool checked, bool on_gpu, std::size_t most_at_once = ~std::size_t{0})
 {
     constexpr std::uint64_t programs_of_line = 10000;
     const std::uint64_t first = number_from("PTSCHED_RANDOM_SEED", std::random_device()());
     const std::uint64_t wanted = number_from("PTSCHED_RANDOM_PROGRAMS", count);
     std::printf("# %llu programs from seed %llu on\n", static_cast<unsigned long long>(wanted),
                 static_cast<unsigned long long>(first));
-    World world(checked, on_gpu ? device::gpus().at(0) : nullptr);
+    World world(checked, on_gpu ? device::gpus().at(0) : nullptr, most_at_once);
     for (std::uint64_t i = 0; i < wanted; i++) {
         Random random(first + i);
         if (i && i % programs_of_line == 0)
@@ -263,8 +263,14 @@ constexpr std::uint64_t programs = 2000, on_virtual_gpu = 10;
 
 std::vector<tap::Case> test::random_cases()
 {
-    return {{"random programs", [] { random_programs(programs, false, false); }},
-            {"random programs without races, which are looked for", [] { random_programs(programs, true, false); }},
-            {"random programs on the virtual GPU", [] { random_programs(on_virtual_gpu, false, true); }},
-            {"random programs without races on the virtual GPU", [] { random_programs(on_virtual_gpu, true, true); }}};
+    return {
+        {"random programs", [] { random_programs(programs, false, false); }},
+        {"random programs without races, which are looked for", [] { random_programs(programs, true, false); }},
+        {"random programs where all comes while the host goes on", [] { random_programs(programs, false, false, 0); }},
+        {"random programs without races where all comes while the host goes on",
+         [] { random_programs(programs, true, false, 0); }},
+        {"random programs on the virtual GPU where all comes while the host goes on",
+         [] { random_programs(on_virtual_gpu, false, true, 0); }},
+        {"random programs on the virtual GPU", [] { random_programs(on_virtual_gpu, false, true); }},
+        {"random programs without races on the virtual GPU", [] { random_programs(on_virtual_gpu, true, true); }}};
 }

@@ -2,6 +2,8 @@
 /* What a hand-over takes, against copies of just what was changed. */
 #include "tests/bench/arena/bench.hpp"
 
+#include <thread>
+
 namespace ptsched::bench_arena {
 
 namespace {
@@ -64,8 +66,11 @@ Times times_of(Bench &bench, const std::vector<unsigned> &which)
         const double to_gpus = time_of([&] { coherence.take_ownership(region, Party::gpus); });
         bench.check_gpu(bench.check ? which : std::vector<unsigned>{which.front()}, value);
         bench.touch_on_gpu(which, ++value);
+        const std::uint64_t come = coherence.state().to_host;
         const double to_host = time_of([&] {
             coherence.take_ownership(region, Party::host, is_declared ? arena::Declared(declared) : arena::Declared());
+            while (coherence.state().to_host < come + which.size())
+                std::this_thread::yield();
         });
         bench.check_host(which, value);
         if (round > 0 || bench.check) {
