@@ -174,7 +174,8 @@ void Arrivals::land()
 {
     const Flight flight = std::move(flights_.front());
     flights_.pop_front();
-    Region &region = flight.extent->region;
+    Extent &extent = *flight.extent;
+    Region &region = extent.region;
     std::exception_ptr failure;
     try {
         flight.work->finish();
@@ -182,28 +183,27 @@ void Arrivals::land()
         failure = std::current_exception();
     }
     {
-        const Guard guard(region.mutex);
+        const Guard guard(extent.region.mutex);
         try {
             if (failure)
                 std::rethrow_exception(failure);
-            landed(flight);
+            landed(extent, flight.run);
         } catch (const std::exception &error) {
-            if (region.arrival)
-                fail(region, error);
+            if (extent.region.arrival)
+                fail(extent.region, error);
         }
     }
     let_go(region);
 }
 
-void Arrivals::landed(const Flight &flight)
+void Arrivals::landed(Extent &extent, PageRun run)
 {
-    Extent &extent = *flight.extent;
-    extent.directory.fetched(flight.run);
-    pages_.fetch_add(flight.run.count, std::memory_order_relaxed);
+    extent.directory.fetched(run);
+    pages_.fetch_add(run.count, std::memory_order_relaxed);
     PageSet come(extent.directory.pages());
-    come.add(flight.run);
+    come.add(run);
     host_.protect(extent, extent.directory.grant(come & extent.opened_later, false), Rights::read);
-    std::erase_if(waiting_, [&](HostSide::Asked *asked) {
+    std::erase_if(waiting_, [&](HostSide::Asked *asked) PTSCHED_REQUIRES(extent.region.mutex) {
         const HostSide::Fault &fault = asked->fault;
         if (fault.extent != &extent || !come.has(fault.page))
             return false;

@@ -79,7 +79,7 @@ private:
     void let_go(Region &region);
     bool begin_one(Region &region);
     void land();
-    void landed(const Flight &flight) PTSCHED_REQUIRES(flight.extent->region.mutex);
+    void landed(Extent &extent, PageRun run) PTSCHED_REQUIRES(extent.region.mutex);
     void fail(Region &region, const std::exception &error) PTSCHED_REQUIRES(region.mutex);
     PageRun free_at(const Extent &extent, std::size_t page) const;
     bool is_in_flight(const Region &region) const;

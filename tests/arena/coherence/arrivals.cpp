@@ -14,18 +14,18 @@ using arena::Party;
 
 namespace {
 
-constexpr std::size_t pages = 512, large_page = 32, in_flight = 4;
+constexpr std::size_t page_count = 512, large_page = 32, in_flight = 4;
 
 /* GPUs have written each page, and the host has taken them before any work of GPUs ends. */
 class Taken : public Bench {
 public:
-    Taken() : Bench(pages, Party::gpus, {.most_at_once = 0})
+    Taken() : Bench(page_count, Party::gpus, {.most_at_once = 0})
     {
-        for (unsigned page = 0; page < pages; page++)
+        for (unsigned page = 0; page < page_count; page++)
             kernel(page) = page + 1;
         /* Those of the process. */
         others_.emplace();
-        const std::vector<arena::Stretch> all{{0, pages * page_bytes}};
+        const std::vector<arena::Stretch> all{{0, page_count * page_bytes}};
         side->holds = true;
         coherence.take_ownership(region, Party::host, all);
     }
@@ -34,7 +34,7 @@ public:
     unsigned wrong()
     {
         unsigned count = 0;
-        for (unsigned page = 0; page < pages; page++)
+        for (unsigned page = 0; page < page_count; page++)
             count += host(page) != page + 1;
         return count;
     }
@@ -56,7 +56,7 @@ void host_goes_on()
     CHECK_EQ(taken.coherence.state().to_host, std::uint64_t{0});
     taken.side->let_end();
     CHECK_EQ(taken.wrong(), 0U);
-    CHECK_EQ(taken.coherence.state().to_host, std::uint64_t{pages});
+    CHECK_EQ(taken.coherence.state().to_host, std::uint64_t{page_count});
 }
 
 /* Then what is behind it. */
@@ -85,24 +85,24 @@ void what_is_touched_comes_first()
 }
 
 /* What has not come by then stays where it is. */
-void taken_back()
+void taken_back_early()
 {
     Taken taken;
     taken.until_held();
     taken.side->let_end();
-    taken.host(pages - 1) = 1000;
+    taken.host(page_count - 1) = 1000;
     taken.coherence.take_ownership(taken.region, Party::gpus);
     unsigned wrong = 0;
-    for (unsigned page = 0; page < pages; page++)
-        wrong += taken.kernel(page) != (page == pages - 1 ? 1000 : page + 1);
+    for (unsigned page = 0; page < page_count; page++)
+        wrong += taken.kernel(page) != (page == page_count - 1 ? 1000 : page + 1);
     CHECK_EQ(wrong, 0U);
     taken.kernel(7) = 70;
     taken.coherence.take_ownership(taken.region, Party::host);
     CHECK_EQ(std::uint32_t{taken.host(7)}, 70U);
-    CHECK_EQ(std::uint32_t{taken.host(pages - 1)}, 1000U);
+    CHECK_EQ(std::uint32_t{taken.host(page_count - 1)}, 1000U);
 }
 
-void given_up()
+void given_up_early()
 {
     Taken taken;
     taken.side->let_end();
@@ -117,7 +117,7 @@ void given_up()
 }
 
 /* What is opened for the kernel is there. */
-void opened()
+void opened_early()
 {
     Taken taken;
     taken.side->let_end();
@@ -137,7 +137,7 @@ void threads_touch_it()
     std::atomic<unsigned> wrong{0};
     for (unsigned part = 0; part < 8; part++)
         threads.emplace_back([&, part] {
-            for (unsigned page = part * pages / 8; page < (part + 1) * pages / 8; page++) {
+            for (unsigned page = part * page_count / 8; page < (part + 1) * page_count / 8; page++) {
                 wrong += taken.host(page) != page + 1;
                 taken.host(page) = page;
             }
@@ -159,7 +159,7 @@ void it_goes()
 }
 
 /* Who touches it is told, as of memory that is not there. */
-void a_gpu_fails()
+void a_gpu_fails_late()
 {
     const pid_t child = fork();
     if (child == 0) {
@@ -184,10 +184,10 @@ std::vector<tap::Case> test::arrival_cases()
 {
     return {{"arrivals: the host goes on before all has come", host_goes_on},
             {"arrivals: what is touched comes first", what_is_touched_comes_first},
-            {"arrivals: taken back by GPUs", taken_back},
-            {"arrivals: given up", given_up},
-            {"arrivals: what is opened has come", opened},
+            {"arrivals: taken back by GPUs", taken_back_early},
+            {"arrivals: given up", given_up_early},
+            {"arrivals: what is opened has come", opened_early},
             {"arrivals: of several threads", threads_touch_it},
             {"arrivals: a region goes", it_goes},
-            {"arrivals: a GPU fails", a_gpu_fails}};
+            {"arrivals: a GPU fails", a_gpu_fails_late}};
 }
