@@ -59,22 +59,38 @@ void host_goes_on()
     CHECK_EQ(taken.coherence.state().to_host, std::uint64_t{page_count});
 }
 
+/* Runs a function in a thread, and returns when it waits for something. */
+class Waiting {
+public:
+    explicit Waiting(std::function<void()> function)
+        : thread_([this, function = std::move(function)] {
+              id_ = gettid();
+              function();
+          })
+    {
+        CHECK(comes_true([&] { return id_ != 0; }));
+        ThreadState state(id_);
+        CHECK(comes_true([&] { return state.get() == 'S'; }));
+    }
+    ~Waiting() { thread_.join(); }
+    Waiting(const Waiting &) = delete;
+    Waiting &operator=(const Waiting &) = delete;
+
+private:
+    std::atomic<pid_t> id_{0};
+    std::thread thread_;
+};
+
 /* Then what is behind it. */
 void what_is_touched_comes_first()
 {
     Taken taken;
     taken.until_held();
     std::uint32_t found = 0;
-    std::atomic<pid_t> toucher_id{0};
-    std::thread toucher([&] {
-        toucher_id = gettid();
-        found = taken.host(300);
-    });
-    CHECK(comes_true([&] { return toucher_id != 0 && taken.coherence.state().read_faults == 1; }));
-    ThreadState state(toucher_id);
-    CHECK(comes_true([&] { return state.get() == 'S'; }));
-    taken.side->let_end();
-    toucher.join();
+    {
+        const Waiting toucher([&] { found = taken.host(300); });
+        taken.side->let_end();
+    }
     CHECK_EQ(found, 301U);
     CHECK_EQ(taken.wrong(), 0U);
     const std::vector<PageRun> fetched = taken.side->fetched(), next{{300, 20}, {320, large_page}, {352, large_page}};
@@ -152,9 +168,10 @@ void it_goes()
 {
     Taken taken;
     taken.until_held();
-    std::thread ender([&] { taken.side->let_end(); });
-    taken.coherence.remove(taken.region);
-    ender.join();
+    {
+        const Waiting remover([&] { taken.coherence.remove(taken.region); });
+        taken.side->let_end();
+    }
     CHECK_EQ(taken.coherence.state().to_host, std::uint64_t{in_flight * large_page});
 }
 
