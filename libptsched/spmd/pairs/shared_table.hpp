@@ -4,6 +4,7 @@
 #define PTSCHED_SPMD_PAIRS_SHARED_TABLE_HPP
 
 #include "libptsched/base/lock.hpp"
+#include "libptsched/spmd/pairs/pair_range.hpp"
 #include "libptsched/spmd/pairs/table.hpp"
 
 #include <deque>
@@ -20,16 +21,23 @@ public:
     SharedTable(const Program &program, unsigned threads);
 
     /*
-     * By one of the threads, of which each begins with another table. Those that have more than @most bytes then are
-     * emptied: what they had is returned.
+     * Some pairs, by one of the threads, of which each begins with another table. Those that have more than @most bytes
+     * then are emptied: what they had is returned.
      */
-    Pairs add(const Pairs &pairs, unsigned thread, std::size_t most);
+    Pairs add(const PairRange &some, unsigned thread, std::size_t most);
     unsigned tables() const { return static_cast<unsigned>(parts_.size()); }
     std::size_t size(unsigned table) const;
     /* All of it, in any order; it is empty then. */
     Pairs take(unsigned table);
 
 private:
+    /* Which of the pairs go to which table. */
+    struct Order {
+        std::vector<std::uint32_t> places; /* from the first of the range on, table by table */
+        std::vector<std::uint32_t> begins; /* of each table's there, and the end */
+    };
+    Order order_of(const PairRange &some) const;
+
     struct Part {
         explicit Part(const Program &program) : table(program) {}
         mutable Mutex mutex = {};

@@ -21,7 +21,7 @@ constexpr double most_late = 0.05;
 /* At first ranks have as much each, if a run is longer by no more than that: those that are alike seem to differ. */
 constexpr double nearly_alike = 0.025;
 /* Of the first partition: each has combined pairs of its own, which those with the same keys in others cost again. */
-constexpr double smallest_combined = 1.0 / 4;
+constexpr double smallest_combined = 1.0 / 2;
 
 bool are_alike(const std::vector<double> &rates)
 {

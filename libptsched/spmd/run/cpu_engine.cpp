@@ -64,7 +64,7 @@ public:
             return take_few(done);
         give(std::move(done), [this, table = full_.at(portion)](unsigned) { return take(table); });
     }
-    Pairs combine(unsigned worker, Pairs &&pairs) override { return shared_.value().add(pairs, worker, kept_); }
+    Pairs combine(unsigned worker, const PairRange &some) override { return shared_.value().add(some, worker, kept_); }
     void forget_pairs() override
     {
         for (unsigned i = 0; i < tables(); i++)

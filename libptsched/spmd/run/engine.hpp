@@ -7,6 +7,7 @@
 #define PTSCHED_SPMD_RUN_ENGINE_HPP
 
 #include "libptsched/spmd/output/placed.hpp"
+#include "libptsched/spmd/pairs/pair_range.hpp"
 #include "libptsched/spmd/schedule/range.hpp"
 #include <ptsched/spmd/program.hpp>
 
@@ -68,10 +69,15 @@ public:
     /* Gives one of them, from 0 on, each once. Does not wait. Called by one thread at a time. */
     virtual void collect(unsigned portion, Done done) = 0;
     /*
-     * Of cores, by one of the node's workers: combines pairs that another engine has mapped with those that are kept
-     * back. Returns what is not kept.
+     * Of cores whose program combines, by one of the node's workers: combines pairs that another engine has mapped with
+     * those that are kept back. Returns what is not kept.
      */
-    virtual Pairs combine(unsigned, Pairs &&pairs) { return std::move(pairs); }
+    virtual Pairs combine(unsigned, const PairRange &some)
+    {
+        Pairs all(some.pairs.keys.width(), some.pairs.values.width());
+        all.append(some.pairs, some.first, some.count);
+        return all;
+    }
     /* Pieces of that range will come, and come again: they had better lie together. Called before them. */
     virtual void expect_input(const schedule::Range &) {}
     /* Whether a piece that is all of that range would be there already. */

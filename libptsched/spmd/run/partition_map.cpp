@@ -180,18 +180,20 @@ void PartitionMap::give(const Given &given)
 {
     if (!source_.is_made())
         return fetch_and_start(given);
-    adds_helper();
+    adds_helpers(1);
     setting_.workers.give([this, given](unsigned) {
         fetch_and_start(given);
         helper_ended(nullptr);
     });
 }
 
-/* Who is here until he has ended, as a piece is. False: there are as many as are at work at once. */
-bool PartitionMap::adds_helper()
+/* Who are here until they have ended, as a piece is. False: there are as many as are at work at once. */
+bool PartitionMap::adds_helpers(std::size_t count)
 {
     const Guard guard(mutex_);
-    return helpers_++ < setting_.workers.threads();
+    const bool is_enough = helpers_ >= setting_.workers.threads();
+    helpers_ += static_cast<unsigned>(count);
+    return !is_enough;
 }
 
 void PartitionMap::helper_ended(std::exception_ptr error)
@@ -259,24 +261,46 @@ void PartitionMap::mapped(const Given &given, const std::shared_ptr<const void> 
     static_cast<void>(keeper);
     if (error || pairs.empty())
         return end_piece(given, std::move(error));
-    const auto attempt = [](const auto &function) {
-        std::exception_ptr wrong;
-        try {
-            function();
-        } catch (...) {
-            wrong = std::current_exception();
-        }
-        return wrong;
+    if (is_worth_a_worker(*mappers_[given.device].engine, pairs))
+        return settle_by_workers(given, std::move(pairs));
+    try {
+        settle(std::move(pairs), given.range.begin);
+    } catch (...) {
+        error = std::current_exception();
+    }
+    end_piece(given, std::move(error));
+}
+
+/*
+ * What is combined, by several of them. The next piece need not wait for this one's pairs, unless workers have more of
+ * them than they can sort.
+ */
+void PartitionMap::settle_by_workers(const Given &given, Pairs &&pairs)
+{
+    constexpr std::size_t worth_a_worker = 2 * few_pairs;
+    struct Shared {
+        Pairs pairs;
+        std::atomic<std::size_t> left;
     };
-    if (!is_worth_a_worker(*mappers_[given.device].engine, pairs))
-        return end_piece(given, attempt([&] { settle(std::move(pairs), given.range.begin); }));
-    /* The next piece need not wait for this one's pairs, unless workers have more of them than they can sort. */
-    const bool goes_on = adds_helper();
-    setting_.workers.give(
-        [this, given, goes_on, attempt, all = std::make_shared<Pairs>(std::move(pairs))](unsigned worker) {
-            std::exception_ptr wrong = attempt([&] { settle_by(worker, std::move(*all), given.range.begin); });
-            if (!goes_on)
-                end_piece(given, std::exchange(wrong, nullptr));
+    const std::size_t parts = setting_.combines_early() ? std::clamp<std::size_t>(pairs.size() / worth_a_worker, 1,
+                                                                                  setting_.workers.threads())
+                                                        : 1;
+    const auto shared = std::make_shared<Shared>(std::move(pairs), parts);
+    const bool goes_on = adds_helpers(parts);
+    for (std::size_t i = 0; i < parts; i++)
+        setting_.workers.give([this, given, goes_on, shared, i, parts](unsigned worker) {
+            std::exception_ptr wrong;
+            try {
+                const std::size_t all = shared->pairs.size(), first = i * all / parts;
+                if (setting_.combines_early())
+                    combine(worker, {shared->pairs, first, (i + 1) * all / parts - first}, given.range.begin);
+                else
+                    settle(std::move(shared->pairs), given.range.begin);
+            } catch (...) {
+                wrong = std::current_exception();
+            }
+            if (shared->left.fetch_sub(1) == 1 && !goes_on)
+                end_piece(given, nullptr);
             helper_ended(std::move(wrong));
         });
     if (goes_on)
@@ -284,14 +308,12 @@ void PartitionMap::mapped(const Given &given, const std::shared_ptr<const void> 
 }
 
 /* Many keys may be the same as in other pieces. */
-void PartitionMap::settle_by(unsigned worker, Pairs &&pairs, std::uint64_t place)
+void PartitionMap::combine(unsigned worker, const PairRange &some, std::uint64_t place)
 {
-    if (setting_.combines_early()) {
-        Engine &combiner = setting_.combiner ? *setting_.combiner : *mappers_.front().engine;
-        pairs = combiner.combine(worker, std::move(pairs));
-    }
-    if (!pairs.empty())
-        settle(std::move(pairs), place);
+    Engine &combiner = setting_.combiner ? *setting_.combiner : *mappers_.front().engine;
+    Pairs much = combiner.combine(worker, some);
+    if (!much.empty())
+        settle(std::move(much), place);
 }
 
 void PartitionMap::settle(Pairs &&pairs, std::uint64_t place)

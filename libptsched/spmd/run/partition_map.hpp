@@ -97,8 +97,9 @@ private:
     void fetch_and_start(const Given &given);
     void mapped(const Given &given, const std::shared_ptr<const void> &keeper, Pairs &&pairs, std::exception_ptr error);
     void settle(Pairs &&pairs, std::uint64_t place);
-    void settle_by(unsigned worker, Pairs &&pairs, std::uint64_t place);
-    bool adds_helper();
+    void settle_by_workers(const Given &given, Pairs &&pairs);
+    void combine(unsigned worker, const PairRange &some, std::uint64_t place);
+    bool adds_helpers(std::size_t count);
     void helper_ended(std::exception_ptr error);
     Engine &collector(unsigned number) const;
     unsigned collectors() const;

@@ -4,6 +4,7 @@
 #include <ptsched/base/error.hpp>
 #include <ptsched/device/parallel.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -165,13 +166,89 @@ void append_chunks(Run &run, Pairs &to)
     }
 }
 
+/* Of runs, in memory; in their order by keys. */
+struct Item {
+    std::uint64_t prefix;
+    std::uint32_t part, at;
+};
+
+/* Some items for each of several ranges of keys, by their prefixes. */
+std::vector<std::vector<Item>> by_ranges(const std::vector<Item> &items)
+{
+    constexpr std::size_t ranges = 32, samples_of_each = 16;
+    std::vector<std::uint64_t> samples;
+    for (std::size_t i = 0; i < ranges * samples_of_each; i++)
+        samples.push_back(items[i * items.size() / (ranges * samples_of_each)].prefix);
+    std::sort(samples.begin(), samples.end());
+    std::vector<std::uint64_t> ends;
+    for (std::size_t i = 1; i < ranges; i++)
+        ends.push_back(samples[i * samples_of_each]);
+    std::vector<std::vector<Item>> found(ranges);
+    for (const Item &item : items)
+        found[static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), item.prefix) - ends.begin())]
+            .push_back(item);
+    return found;
+}
+
+/* The same as a merge, by all processors: each has the pairs of some range of keys. */
+void append_by_ranges(const KeyOrder &order, std::vector<Run> runs, Pairs &to)
+{
+    std::sort(runs.begin(), runs.end(), [](const Run &a, const Run &b) { return a.place < b.place; });
+    std::vector<Pairs> parts;
+    std::vector<Item> items;
+    for (Run &run : runs)
+        for (Chunk &chunk : run.chunks) {
+            parts.push_back(chunk.take());
+            for (std::uint32_t at = 0; at < parts.back().size(); at++)
+                items.push_back(
+                    {order.prefix(parts.back().keys[at]), static_cast<std::uint32_t>(parts.size() - 1), at});
+        }
+    std::vector<std::vector<Item>> ranges = by_ranges(items);
+    std::vector<Pairs> made;
+    for (std::size_t i = 0; i < ranges.size(); i++)
+        made.emplace_back(to.keys.width(), to.values.width());
+    const auto before = [&](const Item &a, const Item &b) {
+        const std::string_view one = parts[a.part].keys[a.at], other = parts[b.part].keys[b.at];
+        if (a.prefix != b.prefix)
+            return a.prefix < b.prefix;
+        if (order.before(one, other) || order.before(other, one))
+            return order.before(one, other);
+        return a.part != b.part ? a.part < b.part : a.at < b.at;
+    };
+    device::parallel_for(ranges.size(),
+                         [&](std::size_t begin, std::size_t end) {
+                             for (; begin < end; begin++) {
+                                 std::sort(ranges[begin].begin(), ranges[begin].end(), before);
+                                 for (const Item &item : ranges[begin])
+                                     made[begin].append(parts[item.part].keys[item.at],
+                                                        parts[item.part].values[item.at]);
+                             }
+                         },
+                         {.chunks = device::Chunks::dynamic, .grain = 1});
+    append_side_by_side(std::move(made), to);
+}
+
+/* Whether they are worth all processors, and few enough to be there twice. */
+bool are_for_all_processors(const std::vector<Run> &runs)
+{
+    constexpr std::uint64_t fewest_pairs = 4096, most_bytes = 64 << 20;
+    std::uint64_t pairs = 0, bytes = 0;
+    for (const Run &run : runs) {
+        pairs += run.size();
+        bytes += run.bytes();
+    }
+    return runs.size() > 1 && pairs >= fewest_pairs && bytes <= most_bytes;
+}
+
 } // namespace
 
 void append_all(const Program &program, std::vector<Run> runs, Pairs &to)
 {
-    std::optional<Run> all = joined(KeyOrder(program), runs);
-    if (all)
-        append_chunks(*all, to);
+    const KeyOrder order(program);
+    if (std::optional<Run> all = joined(order, runs))
+        return append_chunks(*all, to);
+    if (program.order != Order::by_function && are_for_all_processors(runs))
+        return append_by_ranges(order, std::move(runs), to);
     for_each_pair(program, std::move(runs),
                   [&to](std::string_view key, std::string_view value) { to.append(key, value); });
 }

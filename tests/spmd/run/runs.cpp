@@ -2,6 +2,7 @@
 /* Runs of pairs in order, and what becomes of several. */
 #include "libptsched/spmd/pairs/run.hpp"
 #include "libptsched/spmd/pairs/shared_table.hpp"
+#include "libptsched/spmd/run/reduce.hpp"
 #include "tests/spmd/run/cases.hpp"
 
 #include <algorithm>
@@ -182,7 +183,8 @@ void a_table_is_shared()
         for (unsigned thread = 0; thread < threads; thread++)
             workers.emplace_back([&, thread] {
                 for (unsigned i = 0; i < times; i++) {
-                    spmd::Pairs some = table.add(pairs, thread, most);
+                    spmd::Pairs some = table.add({pairs, 0, keys / 3}, thread, most);
+                    some.append(table.add({pairs, keys / 3, keys - keys / 3}, thread, most));
                     const std::lock_guard guard(mutex);
                     much.push_back(std::move(some));
                 }
@@ -210,6 +212,47 @@ void a_table_is_shared()
     }
 }
 
+using Names = std::vector<std::pair<std::string, std::string>>;
+
+/* Of many keys, several times each; the same each time. */
+std::vector<spmd::Run> runs_of_names(const spmd::Program &program, const std::shared_ptr<spmd::Spill> &spill)
+{
+    constexpr unsigned keys = 1500, runs = 5;
+    std::vector<spmd::Run> made;
+    for (unsigned run = 0; run < runs; run++) {
+        spmd::Pairs pairs(program.key_width, program.value_width);
+        for (unsigned i = 0; i < keys; i++) {
+            const std::string key = std::to_string(i * 7919 % keys * (i % 2 ? 1 : 1000000007));
+            pairs.append(key, "run " + std::to_string(run));
+            pairs.append(key, "run " + std::to_string(run) + " again");
+        }
+        std::vector<spmd::Run> one = spmd::make_runs(program, spill, std::move(pairs), runs - run, 1);
+        made.push_back(std::move(one.front()));
+    }
+    return made;
+}
+
+/* What all processors do is what a merge does, equal keys included. */
+void many_are_merged_side_by_side()
+{
+    for (const spmd::Order order : {spmd::Order::bytes, spmd::Order::by_function}) {
+        spmd::Program program;
+        program.key_width = program.value_width = spmd::any_width;
+        program.order = order;
+        program.before = [](std::string_view a, std::string_view b) { return a.size() < b.size(); };
+        const auto spill = std::make_shared<spmd::Spill>(std::size_t{1} << 30, "");
+        Names one_by_one, all;
+        spmd::for_each_pair(program, runs_of_names(program, spill),
+                            [&](std::string_view key, std::string_view value) { one_by_one.emplace_back(key, value); });
+        spmd::Pairs pairs(spmd::any_width, spmd::any_width);
+        spmd::append_all(program, runs_of_names(program, spill), pairs);
+        for (std::size_t i = 0; i < pairs.size(); i++)
+            all.emplace_back(pairs.keys[i], pairs.values[i]);
+        CHECK_EQ(one_by_one.size(), std::size_t{15000});
+        CHECK(all == one_by_one);
+    }
+}
+
 } // namespace
 
 std::vector<tap::Case> test::run_cases()
@@ -219,6 +262,7 @@ std::vector<tap::Case> test::run_cases()
         {"runs: others are merged", others_are_merged},
         {"runs: small ones are merged", small_ones_are_merged},
         {"runs: rows of a map alone", rows_need_no_merge},
+        {"runs: many are merged side by side", many_are_merged_side_by_side},
         {"a table is shared", a_table_is_shared},
     };
 }
