@@ -279,6 +279,7 @@ void PartitionMap::settle_by_workers(const Given &given, Pairs &&pairs)
 {
     constexpr std::size_t worth_a_worker = 2 * few_pairs;
     struct Shared {
+        Shared(Pairs &&of, std::size_t parts) : pairs(std::move(of)), left(parts) {}
         Pairs pairs;
         std::atomic<std::size_t> left;
     };
