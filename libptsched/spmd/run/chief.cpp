@@ -127,12 +127,17 @@ void Chief::hello(unsigned from, const Head &head, const std::string &name)
     begin();
 }
 
+/* Of those that have said hello. */
+bool Chief::are_rates_known() const
+{
+    return std::all_of(told_.begin(), told_.end(),
+                       [](const std::optional<Told> &told) { return !told || told->rate > 0; });
+}
+
 /* Of all ranks in one unit: bytes per second, or guesses as long as one of them has no more. */
 std::vector<double> Chief::rates() const
 {
-    bool are_known = true;
-    for (const std::optional<Told> &told : told_)
-        are_known = are_known && (!told || told->rate > 0);
+    const bool are_known = are_rates_known();
     std::vector<double> rates;
     for (const std::optional<Told> &told : told_)
         rates.push_back(!told ? 1 : are_known ? told->rate : told->guess);
@@ -161,31 +166,34 @@ std::vector<schedule::Home> Chief::homes_by(const std::vector<double> &rates, st
     return homes;
 }
 
+schedule::MasterOptions Chief::options_by(const std::vector<double> &rates) const
+{
+    schedule::MasterOptions options;
+    options.partitions = work_.partitions;
+    if (partitions_of(work_, link_.ranks()) == 1)
+        options.least_bytes = std::max<std::uint64_t>(work_.input.bytes(), 1);
+    options.grid = grid_of(work_);
+    if (work_.program.combines()) {
+        options.smallest = smallest_combined;
+        if (work_.partitions == 0 && are_rates_known())
+            options.partitions = link_.ranks();
+    }
+    options.homes = homes_;
+    /* What is the same again and again need not find out each time who is how fast. */
+    if (is_kept_ && work_.partitions == 0 && link_.ranks() > 1 && failed_.empty() &&
+        (homes_.empty() || lateness(parts_in(homes_, rates.size()), rates) > most_late))
+        options.homes = homes_by(are_alike(rates) ? std::vector<double>(rates.size(), 1.0) : rates, options.grid);
+    return options;
+}
+
 /* When all that are there have said hello. */
 void Chief::begin()
 {
     for (const unsigned rank : alive())
         if (!told_[rank] || stage_ != Stage::hello)
             return;
-    const std::uint64_t grid = grid_of(work_);
-    schedule::MasterOptions options;
-    options.partitions = work_.partitions;
-    if (partitions_of(work_, link_.ranks()) == 1)
-        options.least_bytes = std::max<std::uint64_t>(work_.input.bytes(), 1);
-    options.grid = grid;
-    const bool are_known =
-        std::all_of(told_.begin(), told_.end(), [](const auto &told) { return told && told->rate > 0; });
-    if (work_.program.combines()) {
-        options.smallest = smallest_combined;
-        if (work_.partitions == 0 && are_known)
-            options.partitions = link_.ranks();
-    }
     const std::vector<double> rates = this->rates();
-    options.homes = homes_;
-    /* What is the same again and again need not find out each time who is how fast. */
-    if (is_kept_ && work_.partitions == 0 && link_.ranks() > 1 && failed_.empty() &&
-        (homes_.empty() || lateness(parts_in(homes_, rates.size()), rates) > most_late))
-        options.homes = homes_by(are_alike(rates) ? std::vector<double>(rates.size(), 1.0) : rates, grid);
+    schedule::MasterOptions options = options_by(rates);
     const bool has_homes = !options.homes.empty();
     master_.emplace(
         rates, [source = work_.input.source()](std::uint64_t at) { return source->border(at); }, std::move(options));
@@ -194,15 +202,21 @@ void Chief::begin()
     if (!work_.input.empty())
         master_->add({0, work_.input.bytes()});
     stage_ = Stage::map;
-    /* What is only to be put in order is so already where blocks make keys of their own. */
-    const bool is_map_alone = !work_.program.combines() && !work_.program.reduce;
-    const std::uint64_t threads = is_map_alone || makes_few_ ? 1 : member_.workers().threads();
     gathers_ = makes_few_ && link_.ranks() > 1 && work_.output.where != Output::Where::each;
-    const std::uint64_t buckets = gathers_ ? 1 : link_.ranks() * std::clamp<std::uint64_t>(threads, 1, 8);
-    send_all({.tag = Tag::begin, .run = run_, .a = buckets, .b = has_homes, .c = gathers_}, as_text(parameters_));
+    send_all({.tag = Tag::begin, .run = run_, .a = buckets(), .b = has_homes, .c = gathers_}, as_text(parameters_));
     for (const unsigned rank : has_homes ? alive() : std::vector<unsigned>())
         want(rank);
     check_mapped();
+}
+
+/* What is only to be put in order is so already where blocks make keys of their own. */
+std::uint64_t Chief::buckets() const
+{
+    if (gathers_)
+        return 1;
+    const bool is_map_alone = !work_.program.combines() && !work_.program.reduce;
+    const std::uint64_t threads = is_map_alone || makes_few_ ? 1 : member_.workers().threads();
+    return link_.ranks() * std::clamp<std::uint64_t>(threads, 1, 8);
 }
 
 void Chief::want(unsigned from)

@@ -66,9 +66,12 @@ private:
     void send(unsigned to, const Head &head, std::string_view bytes = {});
     void send_all(const Head &head, std::string_view bytes = {});
     void hello(unsigned from, const Head &head, const std::string &name);
+    bool are_rates_known() const;
     std::vector<double> rates() const;
     std::vector<schedule::Home> homes_by(const std::vector<double> &rates, std::uint64_t grid) const;
+    schedule::MasterOptions options_by(const std::vector<double> &rates) const;
     void begin();
+    std::uint64_t buckets() const;
     void want(unsigned from);
     void done(unsigned from, const Head &head, std::span<const std::byte> body);
     void take(unsigned from, const Head &head, std::span<const std::byte> body, bool counts);

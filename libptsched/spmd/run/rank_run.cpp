@@ -332,35 +332,32 @@ void RankRun::partition_ended()
 void RankRun::tell_done()
 {
     Head done = head(Tag::done, map_id_);
-    const Buffer few = gathers_ && has_few() ? take_few(done) : Buffer();
+    const Buffer few = gathers_ ? take_few(done) : Buffer();
     verdict_waits_[map_id_] = std::exchange(mapped_, {});
     send(0, done, as_text({few.data(), few.size()}));
     if (gathers_ && !chief_)
         tell_report();
 }
 
-/* What is one run of one chunk goes as it is. */
-bool RankRun::has_few() const
-{
-    std::uint64_t chunks = 0, pairs = 0;
-    for (const auto &[bucket, runs] : mapped_.runs)
-        for (const Run &run : runs) {
-            chunks += run.chunks.size();
-            pairs += run.size();
-        }
-    return chunks <= 1 && pairs <= few_pairs;
-}
-
+/* What is one run of one chunk goes as it is; empty: there is more. */
 Buffer RankRun::take_few(Head &done)
 {
     Buffer packed;
-    done.b = true;
+    std::vector<Run *> some;
+    std::size_t chunks = 0;
     for (auto &[bucket, runs] : mapped_.runs)
         for (Run &run : runs)
-            for (Chunk &chunk : run.chunks) {
-                done.c = run.place;
-                pack(chunk.take(), packed);
+            if (!run.chunks.empty()) {
+                chunks += run.chunks.size();
+                some.push_back(&run);
             }
+    if (chunks > 1 || (chunks == 1 && some.front()->size() > few_pairs))
+        return packed;
+    done.b = true;
+    if (chunks == 1) {
+        done.c = some.front()->place;
+        pack(some.front()->chunks.front().take(), packed);
+    }
     mapped_.runs.clear();
     report_.sent += chief_ ? 0 : packed.size();
     return packed;

@@ -54,7 +54,6 @@ private:
     void take_probe(Part &part);
     void partition_ended();
     void tell_done();
-    bool has_few() const;
     Buffer take_few(Head &done);
     void tell_report();
     void send_rest();
