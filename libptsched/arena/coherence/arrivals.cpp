@@ -87,9 +87,9 @@ bool Arrivals::take(HostSide::Asked &asked)
 HostSide::Asked *Arrivals::take_back()
 {
     const auto found = std::find_if(waiting_.begin(), waiting_.end(), [](const HostSide::Asked *asked) {
-        Region &region = asked->fault.extent->region;
-        const Guard guard(region.mutex);
-        return !region.arrival;
+        const Extent &extent = *asked->fault.extent;
+        const Guard guard(extent.region.mutex);
+        return !extent.region.arrival || extent.directory.is_on_host(asked->fault.page);
     });
     if (found == waiting_.end())
         return nullptr;

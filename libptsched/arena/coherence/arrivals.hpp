@@ -57,7 +57,7 @@ public:
 
     /* The rest is for the host's helper. Whether what was asked for is to come; then it is answered. */
     bool take(HostSide::Asked &asked);
-    /* Of what was taken, one that is not to come any more; null: there is none. */
+    /* Of what was taken, one that is not to come any more, or has come by another call; null: there is none. */
     HostSide::Asked *take_back();
     /* False: there is nothing to do. */
     bool go_on();
