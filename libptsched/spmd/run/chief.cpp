@@ -5,10 +5,10 @@
 #include "libptsched/spmd/pairs/table.hpp"
 #include "libptsched/spmd/pairs/wire.hpp"
 #include "libptsched/spmd/run/plan.hpp"
+#include "libptsched/spmd/schedule/parts.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 namespace ptsched::spmd {
 namespace {
@@ -144,28 +144,6 @@ std::vector<double> Chief::rates() const
     return rates;
 }
 
-/* A part for each rank, one behind the other. */
-std::vector<schedule::Home> Chief::homes_by(const std::vector<double> &rates, std::uint64_t grid) const
-{
-    const detail::Source &source = *work_.input.source();
-    const double all = std::accumulate(rates.begin(), rates.end(), 0.0);
-    const std::uint64_t bytes = work_.input.bytes();
-    std::vector<schedule::Home> homes;
-    std::uint64_t at = 0;
-    double before = 0;
-    for (unsigned rank = 0; rank < rates.size() && at < bytes; rank++) {
-        before += rates[rank];
-        auto end = static_cast<std::uint64_t>(before / all * static_cast<double>(bytes));
-        if (grid > 0)
-            end = (end + grid - 1) / grid * grid;
-        end = rank + 1 == rates.size() || end >= bytes ? bytes : std::clamp(source.border(end), at, bytes);
-        if (end > at)
-            homes.push_back({rank, {at, end}});
-        at = end;
-    }
-    return homes;
-}
-
 schedule::MasterOptions Chief::options_by(const std::vector<double> &rates) const
 {
     schedule::MasterOptions options;
@@ -182,7 +160,9 @@ schedule::MasterOptions Chief::options_by(const std::vector<double> &rates) cons
     /* What is the same again and again need not find out each time who is how fast. */
     if (is_kept_ && work_.partitions == 0 && link_.ranks() > 1 && failed_.empty() &&
         (homes_.empty() || lateness(parts_in(homes_, rates.size()), rates) > most_late))
-        options.homes = homes_by(are_alike(rates) ? std::vector<double>(rates.size(), 1.0) : rates, options.grid);
+        options.homes = schedule::parts_by(
+            are_alike(rates) ? std::vector<double>(rates.size(), 1.0) : rates, {0, work_.input.bytes()},
+            [&source = *work_.input.source()](std::uint64_t at) { return source.border(at); }, options.grid);
     return options;
 }
 

@@ -68,7 +68,6 @@ private:
     void hello(unsigned from, const Head &head, const std::string &name);
     bool are_rates_known() const;
     std::vector<double> rates() const;
-    std::vector<schedule::Home> homes_by(const std::vector<double> &rates, std::uint64_t grid) const;
     schedule::MasterOptions options_by(const std::vector<double> &rates) const;
     void begin();
     std::uint64_t buckets() const;

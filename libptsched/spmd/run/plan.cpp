@@ -3,6 +3,7 @@
 
 #include "libptsched/spmd/input/source.hpp"
 #include "libptsched/spmd/model/blocks.hpp"
+#include "libptsched/spmd/schedule/parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -455,18 +456,15 @@ std::uint64_t partitions_of(const Work &work, unsigned ranks)
 std::vector<schedule::Home> homes_by_shares(const Plan &plan, const schedule::Range &range,
                                             const schedule::Border &border)
 {
+    std::vector<double> shares;
+    for (const Mapper &mapper : plan.mappers)
+        shares.push_back(mapper.part.share);
     std::vector<schedule::Home> homes;
-    double before = 0;
-    std::uint64_t at = range.begin;
-    for (unsigned i = 0; i < plan.mappers.size(); i++) {
-        const schedule::SplitDevice &part = plan.mappers[i].part;
-        before += part.share;
-        const auto bytes = static_cast<std::uint64_t>(std::llround(before * static_cast<double>(range.size())));
-        const bool is_last = i + 1 == plan.mappers.size() || before >= 1;
-        const std::uint64_t end = is_last ? range.end : std::clamp(border(range.begin + bytes), at, range.end);
-        while (at < end) {
-            const std::uint64_t next = end - at > part.bytes ? std::min(end, border(at + part.bytes)) : end;
-            homes.push_back({i, {at, next}});
+    for (const auto &[who, part] : schedule::parts_by(shares, range, border)) {
+        const std::uint64_t bytes = plan.mappers[who].part.bytes;
+        for (std::uint64_t at = part.begin; at < part.end;) {
+            const std::uint64_t next = part.end - at > bytes ? std::min(part.end, border(at + bytes)) : part.end;
+            homes.push_back({who, {at, next}});
             at = next;
         }
     }

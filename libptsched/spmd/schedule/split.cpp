@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/spmd/schedule/split.hpp"
 
+#include "libptsched/spmd/schedule/parts.hpp"
 #include <ptsched/base/error.hpp>
 
 #include <algorithm>
@@ -31,23 +32,11 @@ Split::Split(const Range &partition, std::vector<SplitDevice> devices, Border bo
                 pool_.disown(home.who);
         return;
     }
-    double before = 0;
-    std::uint64_t at = partition.begin;
-    for (unsigned i = 0; i < devices_.size(); i++) {
-        before += devices_[i].share;
-        std::uint64_t end =
-            partition.begin + static_cast<std::uint64_t>(std::llround(before * static_cast<double>(partition.size())));
-        if (options_.block_bytes)
-            end = (end + options_.block_bytes / 2) / options_.block_bytes * options_.block_bytes;
-        const bool last =
-            std::all_of(devices_.begin() + i + 1, devices_.end(), [](auto &one) { return one.share <= 0; });
-        end = last || end >= partition.end ? partition.end : std::min(border(std::max(end, at)), partition.end);
-        if (devices_[i].share > 0)
-            pool_.add({at, end}, i);
-        else
-            end = at;
-        at = end;
-    }
+    std::vector<double> shares;
+    for (const Device &device : devices_)
+        shares.push_back(device.share);
+    for (const Home &part : parts_by(shares, partition, border, options_.block_bytes))
+        pool_.add(part.range, part.who);
 }
 
 void Split::check() const

@@ -21,6 +21,7 @@ namespace schedule = ptsched::spmd::schedule;
 std::vector<tap::Case> model_cases();
 std::vector<tap::Case> block_cases();
 std::vector<tap::Case> pool_cases();
+std::vector<tap::Case> part_cases();
 std::vector<tap::Case> split_cases();
 std::vector<tap::Case> master_cases();
 std::vector<tap::Case> simulate_cases();

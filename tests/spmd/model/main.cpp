@@ -6,8 +6,8 @@ int main()
 {
     std::vector<tap::Case> all;
 
-    for (auto cases : {test::model_cases, test::block_cases, test::pool_cases, test::split_cases, test::master_cases,
-                       test::simulate_cases})
+    for (auto cases : {test::model_cases, test::block_cases, test::pool_cases, test::part_cases, test::split_cases,
+                       test::master_cases, test::simulate_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return tap::run(all);
