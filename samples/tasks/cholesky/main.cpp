@@ -12,7 +12,7 @@ int main(int argc, char **argv)
         "Factors a matrix of doubles by tiles, on the first GPU.",
         {12, 4},
         16384,
-        1024,
+        2048,
         cholesky::by_hand,
         cholesky::by_tasks};
     return program.main(argc, argv);
