@@ -37,7 +37,7 @@ void test_parts()
     });
 }
 
-void test_sizes()
+void test_part_sizes()
 {
     const Border any = [](std::uint64_t at) { return at; };
     const auto is = [&](const std::vector<double> &shares, std::uint64_t grid, const std::vector<Home> &wanted) {
@@ -57,7 +57,7 @@ void test_sizes()
 std::vector<tap::Case> part_cases()
 {
     return {{"parts of an input are all of it", test_parts},
-            {"parts of an input are as large as shares say", test_sizes}};
+            {"parts of an input are as large as shares say", test_part_sizes}};
 }
 
 } // namespace test
