@@ -177,6 +177,8 @@ Copy *DatablockImpl::find_source(Device &device) const
  */
 Queue &DatablockImpl::queue_to_copy(Device &device, const By &by) const
 {
+    if (&by.queue == &by.copies)
+        return by.queue;
     const Copy *const source = find_source(device), *const old = find_outdated(device);
     const bool is_here = source && source->device == &host() && (!source->ready || source->ready->reached());
     return is_here && (!old || old->pending().empty()) ? by.copies : by.queue;

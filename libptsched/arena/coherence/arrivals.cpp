@@ -24,7 +24,7 @@ void Arrivals::begin(Region &region, std::unique_ptr<Work> before, Turn turn)
         host_.protect(*extent, extent->directory.grant(expected - coming, false), Rights::read);
         extent->opened_later = expected & coming;
     }
-    region.arrival = std::make_unique<Arrival>(Arrival{std::move(before), turn});
+    region.arrival = std::make_unique<Arrival>(Arrival{std::move(before)});
     {
         const Guard guard(mutex_);
         coming_.push_back({&region, std::move(turn)});
@@ -101,10 +101,10 @@ HostSide::Asked *Arrivals::take_back()
 bool Arrivals::go_on()
 {
     if (flights_.size() < most_in_flight)
-        if (Region *const region = hold_one()) {
-            if (begin_one(*region))
+        if (const std::optional<Coming> held = hold_one()) {
+            if (begin_one(*held->region, held->turn))
                 return true;
-            let_go(*region);
+            let_go(*held->region);
         }
     if (flights_.empty())
         return false;
@@ -113,24 +113,25 @@ bool Arrivals::go_on()
 }
 
 /* One for which somebody waits, or the first. */
-Region *Arrivals::hold_one()
+std::optional<Arrivals::Coming> Arrivals::hold_one()
 {
     const Guard guard(mutex_);
-    Region *chosen = nullptr;
-    for (const auto &[region, turn] : coming_) {
-        if (region->pauses)
+    const Coming *chosen = nullptr;
+    for (const Coming &coming : coming_) {
+        if (coming.region->pauses)
             continue;
-        const bool is_waited_for =
-            std::any_of(waiting_.begin(), waiting_.end(),
-                        [of = region](const HostSide::Asked *asked) { return &asked->fault.extent->region == of; });
+        const bool is_waited_for = std::any_of(waiting_.begin(), waiting_.end(), [&](const HostSide::Asked *asked) {
+            return &asked->fault.extent->region == coming.region;
+        });
         if (!chosen || is_waited_for)
-            chosen = region;
+            chosen = &coming;
         if (is_waited_for)
             break;
     }
-    if (chosen)
-        chosen->held++;
-    return chosen;
+    if (!chosen)
+        return {};
+    chosen->region->held++;
+    return *chosen;
 }
 
 Turn Arrivals::turn() const
@@ -147,7 +148,7 @@ void Arrivals::let_go(Region &region)
 }
 
 /* False: it is no longer held for anything; if nothing of it is in flight, all has come. */
-bool Arrivals::begin_one(Region &region)
+bool Arrivals::begin_one(Region &region, const Turn &turn)
 {
     const Guard guard(region.mutex);
     if (!region.arrival)
@@ -155,7 +156,7 @@ bool Arrivals::begin_one(Region &region)
     try {
         const auto [extent, run] = next_of(region);
         if (run.count) {
-            auto work = std::make_unique<Work>(gpus_, make_turn_, region.arrival->turn);
+            auto work = std::make_unique<Work>(gpus_, make_turn_, turn);
             work->get().fetch(extent->place(), run, GpuWork::From::current);
             flights_.push_back({extent, run, std::move(work)});
             return true;

@@ -17,7 +17,6 @@ namespace ptsched::arena {
 /* Of a region. */
 struct Arrival {
     std::unique_ptr<Work> before; /* what GPUs have to do with the pages, beside the copies */
-    Turn turn;
     struct Next {
         Extent *extent;
         std::size_t page;
@@ -68,6 +67,10 @@ public:
     std::uint64_t pages() const { return pages_.load(std::memory_order_relaxed); }
 
 private:
+    struct Coming {
+        Region *region;
+        Turn turn;
+    };
     struct Flight {
         Extent *extent;
         PageRun run;
@@ -75,9 +78,9 @@ private:
     };
 
     bool is_coming(const Region &region) const PTSCHED_REQUIRES(mutex_);
-    Region *hold_one();
+    std::optional<Coming> hold_one();
     void let_go(Region &region);
-    bool begin_one(Region &region);
+    bool begin_one(Region &region, const Turn &turn);
     void land();
     void landed(Extent &extent, PageRun run) PTSCHED_REQUIRES(extent.region.mutex);
     void fail(Region &region, const std::exception &error) PTSCHED_REQUIRES(region.mutex);
@@ -93,10 +96,6 @@ private:
     std::atomic<std::uint64_t> pages_{0};
     mutable Mutex mutex_;
     std::condition_variable changed_;
-    struct Coming {
-        Region *region;
-        Turn turn;
-    };
     std::vector<Coming> coming_ PTSCHED_GUARDED_BY(mutex_);
 };
 

@@ -24,20 +24,6 @@ unsigned long long number_of(const void *pointer)
 
 } // namespace
 
-void Work::finish()
-{
-    if (!work_)
-        return;
-    try {
-        work_->finish();
-    } catch (...) {
-        for (const auto &[extent, pages] : fetched_)
-            extent->directory.lost(pages);
-        throw;
-    }
-    fetched_.clear();
-}
-
 PageSet Coherence::Impl::pages_of(const Extent &extent, std::span<const Stretch> stretches)
 {
     PageSet pages(extent.directory.pages());

@@ -25,8 +25,7 @@ public:
     void add(Task &task) { waiting_.insert(&task); }
     bool is_empty() const { return waiting_.empty(); }
     /*
-     * What that device is to run next; null: nothing now. @loads: tasks of each device that have not ended. Of these,
-     * it has the fewest.
+     * What that device is to run next; null: nothing now. @loads: tasks of each device that have not ended.
      */
     Task *take(std::size_t device, std::span<const std::size_t> loads);
 
