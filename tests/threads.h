@@ -3,12 +3,13 @@
 #ifndef PTSCHED_TESTS_THREADS_H
 #define PTSCHED_TESTS_THREADS_H
 
+#include "tests/comes_true.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -42,17 +43,21 @@ public:
             if (const pid_t tid = std::atoi(task.path().filename().c_str()); tid != gettid())
                 states_.emplace_back(tid);
     }
-    /* Until all do. Twice in a row, since one that was looked at late may have woken one that was looked at before. */
-    void until_asleep()
+    /*
+     * Until all do; false if that takes far longer than anything in a test does. Twice in a row, since one that was
+     * looked at late may have woken one that was looked at before.
+     */
+    [[nodiscard]] bool until_asleep()
     {
-        auto sleeps = [](ThreadState &state) {
+        const auto sleeps = [](ThreadState &state) {
             const char now = state.get();
             return now == 'S' || !now;
         };
-        for (unsigned in_row = 0; in_row < 2;) {
+        unsigned in_row = 0;
+        return comes_true([&] {
             in_row = std::all_of(states_.begin(), states_.end(), sleeps) ? in_row + 1 : 0;
-            std::this_thread::yield();
-        }
+            return in_row == 2;
+        });
     }
 
 private:

@@ -23,8 +23,7 @@ public:
     {
         for (unsigned page = 0; page < page_count; page++)
             kernel(page) = page + 1;
-        /* Those of the process. */
-        others_.emplace();
+        others_.emplace(); /* before the test has threads of its own */
         const std::vector<arena::Stretch> all{{0, page_count * page_bytes}};
         side->holds = true;
         coherence.take_ownership(region, Party::host, all);
@@ -42,7 +41,7 @@ public:
     void until_held()
     {
         CHECK(comes_true([&] { return side->counts.fetches == in_flight; }));
-        others_->until_asleep();
+        CHECK(others_->until_asleep());
     }
 
 private:

@@ -2,8 +2,6 @@
 /* What a hand-over takes, against copies of just what was changed. */
 #include "tests/bench/arena/bench.hpp"
 
-#include <thread>
-
 namespace ptsched::bench_arena {
 
 namespace {
@@ -47,7 +45,8 @@ template <typename Copy> double by_hand(Bench &bench, const std::vector<unsigned
 
 Times times_of(Bench &bench, const std::vector<unsigned> &which)
 {
-    arena::Coherence coherence(bench.memories, {});
+    /* The time is until all has come. */
+    arena::Coherence coherence(bench.memories, {.most_at_once = bench.pages()});
     arena::Region &region = coherence.add(Party::host);
     coherence.grow(region, {0, bench.memories.bytes()});
     std::vector<arena::Stretch> declared;
@@ -66,11 +65,8 @@ Times times_of(Bench &bench, const std::vector<unsigned> &which)
         const double to_gpus = time_of([&] { coherence.take_ownership(region, Party::gpus); });
         bench.check_gpu(bench.check ? which : std::vector<unsigned>{which.front()}, value);
         bench.touch_on_gpu(which, ++value);
-        const std::uint64_t come = coherence.state().to_host;
         const double to_host = time_of([&] {
             coherence.take_ownership(region, Party::host, is_declared ? arena::Declared(declared) : arena::Declared());
-            while (coherence.state().to_host < come + which.size())
-                std::this_thread::yield();
         });
         bench.check_host(which, value);
         if (round > 0 || bench.check) {

@@ -185,7 +185,7 @@ void no_descriptor_for_what_is_pushed()
         FewFiles none;
         begins.set_value();
         /* Both wait: for the answer, and for a descriptor. */
-        others.until_asleep();
+        CHECK(others.until_asleep());
     }
     pushes.join();
     CHECK(pulled_from(y) == numbers(8, 11));
@@ -289,7 +289,7 @@ void many_who_connect()
     waits.join();
     /* It waits for room, and the process ends. */
     std::thread last([&] { CHECK(refused([&] { Remote late(place.path(), "x", Remote::to_push); }, {})); });
-    OtherThreads().until_asleep();
+    CHECK(OtherThreads().until_asleep());
     listener.reset();
     last.join();
 }
