@@ -54,12 +54,17 @@ int run_program(int argc, char **argv, const std::string &name, const std::strin
         ->capture_default_str();
     app.add_option("--json", settings.json, "a file to which records are added");
     app.add_flag("--quick", settings.quick, "fewer rounds");
+    app.add_option("--rounds", settings.wanted_rounds, "how often all is measured, in turn; 5, or 3 with --quick")
+        ->check(CLI::PositiveNumber);
     app.add_flag("--check", settings.check, "the smallest sizes, and whether results are right; measures nothing");
     for (const Choice &choice : choices)
         add_choice(app, choice);
     CLI11_PARSE(app, argc, argv);
     try {
-        Report report(self.filename().string() + (settings.quick ? " --quick" : ""), name.substr(0, name.find('-')));
+        std::string command = self.filename().string() + (settings.quick ? " --quick" : "");
+        if (settings.wanted_rounds)
+            command += " --rounds " + std::to_string(settings.wanted_rounds);
+        Report report(command, name.substr(0, name.find('-')));
         run(settings, report);
         if (!settings.json.empty())
             report.write_json(settings.json);

@@ -20,7 +20,9 @@ struct Settings {
     bool check = false;  /* the smallest sizes, to see that results are right; nothing is measured */
     bool cpu = false;    /* no GPU has a part; of programs that have such a choice */
     bool report = false; /* says what runs were like, of programs that can */
-    unsigned rounds() const { return quick ? 3 : 5; }
+    /* How often all is measured, in turn; 0: as is usual. */
+    unsigned wanted_rounds = 0;
+    unsigned rounds() const { return wanted_rounds ? wanted_rounds : quick ? 3 : 5; }
 };
 
 /* What a program can be told besides. */
