@@ -157,6 +157,13 @@ struct Task {
         return edge(edge_count++);
     }
     bool runs_on_gpu_alone() const { return runs_on_gpu && !runs_on_host; }
+    /* It is to be given soon, and was another processor's. */
+    void prefetch() const
+    {
+        constexpr std::size_t line = 64;
+        for (std::size_t at = 0; at < written_first; at += line)
+            __builtin_prefetch(reinterpret_cast<const std::byte *>(this) + at);
+    }
     std::span<const Access> declared() const { return {accesses, access_count}; }
 };
 

@@ -25,6 +25,29 @@ const Stream::Mark &Stream::mark_at(std::uint64_t position)
     return found == marks_.end() ? mark() : *found;
 }
 
+/*
+ * How many there are, in their order. Throws what the first one does. To ask the driver takes as long as to give it a
+ * marker: so it is not asked for each, but for the first, for the last and then by halves.
+ */
+std::size_t Stream::reached_marks()
+{
+    if (marks_.empty() || !marks_.front().marker->reached())
+        return 0;
+    std::size_t reached = 1, behind = marks_.size();
+    try {
+        while (reached < behind) {
+            const std::size_t look = behind == marks_.size() ? behind - 1 : (reached + behind) / 2;
+            if (marks_[look].marker->reached())
+                reached = look + 1;
+            else
+                behind = look;
+        }
+    } catch (const Error &) {
+        /* It is told when it is the first. */
+    }
+    return reached;
+}
+
 bool Stream::follow(const Position &position)
 {
     Stream *const other = position.stream;

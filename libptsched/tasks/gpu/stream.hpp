@@ -64,8 +64,8 @@ public:
     /* For other streams that are to follow what was given last. */
     void mark_tail_for_others() noexcept;
     /*
-     * Looks at the oldest marker: @end(Given &) is called for each that has ended, in order. Returns whether there was
-     * one. What fails a task before the marker fails all of these.
+     * Looks at the markers: @end(Given &) is called for each task that has ended, in order. Returns whether there was
+     * one. What fails a task before a marker fails all since the one before.
      */
     template <typename End> bool collect(End end);
 
@@ -78,6 +78,7 @@ private:
     };
     const Mark &mark_at(std::uint64_t position);
     const Mark &mark();
+    std::size_t reached_marks();
 
     const std::unique_ptr<device::Queue> queue_;
     const unsigned number_;
@@ -99,15 +100,16 @@ template <typename End> bool Stream::collect(End end)
         marks_.clear();
         reached = last_;
     }
-    while (!marks_.empty() && !failure) {
-        try {
-            if (!marks_.front().marker->reached())
-                break;
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        reached = marks_.front().position;
-        marks_.pop_front();
+    std::size_t marks = 0;
+    try {
+        marks = reached_marks();
+    } catch (...) {
+        failure = std::current_exception();
+        marks = 1;
+    }
+    if (marks) {
+        reached = marks_[marks - 1].position;
+        marks_.erase(marks_.begin(), marks_.begin() + static_cast<std::ptrdiff_t>(marks));
     }
     for (std::uint64_t position = before + 1; position <= reached; position++) {
         Given given = std::move(given_[position % most]);

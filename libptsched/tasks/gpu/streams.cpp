@@ -102,10 +102,16 @@ Stream *Streams::choose(Task &task, Estimate ready)
         return one <= ready ? one > other : one < other;
     };
     Stream *best = nullptr;
-    for (unsigned i = 0; i < group.count; i++) {
-        Stream &stream = *streams_[group.first + (group.next + i) % group.count];
-        if (!stream.is_full() && (!best || is_better(free_at(stream), free_at(*best))))
-            best = &stream;
+    Estimate best_free = 0;
+    for (unsigned i = 0, at = group.next; i < group.count; i++, at = at + 1 < group.count ? at + 1 : 0) {
+        Stream &stream = *streams_[group.first + at];
+        if (stream.is_full())
+            continue;
+        const Estimate free = free_at(stream);
+        if (best && !is_better(free, best_free))
+            continue;
+        best = &stream;
+        best_free = free;
     }
     if (best)
         group.next = (best->number() - first_number_ - group.first + 1) % group.count;
