@@ -66,13 +66,19 @@ public:
     std::byte *stage(std::size_t bytes) override;
     void finish() override
     {
+        wait();
+        staged_ = 0;
+    }
+
+private:
+    /* Until all that was given is done; what is staged may be for what comes. */
+    void wait()
+    {
         join();
         kit_->queue->finish();
         asked_ = 0;
         is_finished_ = true;
     }
-
-private:
     /* To give it work. */
     device::Queue &queue()
     {
@@ -92,7 +98,8 @@ private:
     std::unique_ptr<Kit> kit_;
     bool is_finished_ = true;
     bool is_second_used_ = false; /* since the first has waited for it */
-    std::size_t asked_ = 0;       /* bytes of what was asked of kernels that may not have read it yet */
+    /* Bytes of what was asked of kernels that may not have read it yet, and likewise of what is staged. */
+    std::size_t asked_ = 0, staged_ = 0;
 };
 
 class CudaSide : public GpuSide {
@@ -182,7 +189,7 @@ template <typename T> Address CudaWork::ask(std::span<const T> what)
 {
     const std::size_t bytes = device::align_up(what.size_bytes());
     if (asked_ + bytes > kit_->asked.bytes()) {
-        finish();
+        wait();
         kit_->asked.make_room(bytes);
     }
     std::memcpy(kit_->asked.host() + asked_, what.data(), what.size_bytes());
@@ -245,8 +252,12 @@ void CudaWork::adopt(const Place &place, PageRun run)
 
 std::byte *CudaWork::stage(std::size_t bytes)
 {
-    kit_->staged.make_room(bytes);
-    return kit_->staged.host();
+    if (staged_ + bytes > kit_->staged.bytes()) {
+        finish();
+        kit_->staged.make_room(bytes);
+    }
+    staged_ += bytes;
+    return kit_->staged.host() + staged_ - bytes;
 }
 
 /* As many at once as can be packed without its place being too large for a word. */

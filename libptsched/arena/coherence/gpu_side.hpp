@@ -44,7 +44,10 @@ public:
     using Found = std::function<void(std::span<const unsigned> packed)>;
     virtual void compare(const Place &place, std::span<const ArenaCompared> pages, std::span<unsigned> changed,
                          const Found &found) = 0;
-    /* So many bytes of the host's memory that GPUs read, until all is finished. */
+    /*
+     * So many bytes of the host's memory that GPUs read, until all is finished. What was staged before is for work that
+     * has been given. May block until that is done.
+     */
     virtual std::byte *stage(std::size_t bytes) = 0;
     /* Blocks until all is done. Throws Error if that failed. */
     virtual void finish() = 0;

@@ -119,6 +119,21 @@ void words_come()
     CHECK_EQ(std::uint32_t{pair.real.kernel(6 * page_bytes - 4)}, 4U);
 }
 
+/* Kernels may read it until all is finished. */
+void what_is_staged_stays()
+{
+    Pair pair;
+    for (unsigned round = 1; round <= 3; round++)
+        on_both(pair, [&](arena::GpuWork &work, const arena::Place &place, FakeMemories &) {
+            for (unsigned page = 0; page < pages; page++) {
+                auto *const staged = reinterpret_cast<std::uint32_t *>(work.stage(page_bytes));
+                std::fill_n(staged, page_bytes / 4, 100 * round + page);
+                const arena::ArenaIncoming incoming[] = {{reinterpret_cast<std::uintptr_t>(staged), page, 0}};
+                work.bring(place, incoming);
+            }
+        });
+}
+
 void words_go()
 {
     Pair pair;
@@ -249,6 +264,7 @@ std::vector<tap::Case> test::kernel_cases()
 {
     return {{"kernels: copies", copies},
             {"kernels: words come", words_come},
+            {"kernels: what is staged stays", what_is_staged_stays},
             {"kernels: words go", words_go},
             {"kernels: differences", differences},
             {"kernels: all is different", all_is_different},
