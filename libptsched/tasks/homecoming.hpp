@@ -8,25 +8,23 @@
 namespace ptsched::tasks {
 
 /*
- * For who waits for all tasks: what none of them uses any more comes home while the others run, or the bus would be
+ * For who waits for all tasks: what none of them writes any more comes home while the others run, or the bus would be
  * idle until the last has ended. For one thread.
  */
 class Homecoming {
 public:
-    Homecoming(GpuSide &gpu, std::vector<Domain::Last> ranges, const Release &release)
-        : gpu_(gpu), ranges_(std::move(ranges)), release_(release)
+    Homecoming(GpuSide &gpu, std::vector<Domain::Last> ranges, const Release &release) : gpu_(gpu), release_(release)
     {
-        std::erase_if(ranges_, [&](Domain::Last &last) {
-            const bool is_kept = gpu.is_kept(last.range);
-            if (is_kept)
-                forget_ended(last, true);
-            return is_kept;
-        });
+        for (Domain::Last &last : ranges)
+            if (gpu.is_kept(last.range))
+                forget(last);
+            else
+                ranges_.push_back({std::move(last)});
     }
     ~Homecoming()
     {
-        for (Domain::Last &last : ranges_)
-            forget_ended(last, true);
+        for (Coming &coming : ranges_)
+            forget(coming.last);
     }
     Homecoming(const Homecoming &) = delete;
     Homecoming &operator=(const Homecoming &) = delete;
@@ -37,29 +35,54 @@ public:
         constexpr std::size_t at_once = 16;
         for (std::size_t i = 0; i < at_once && !ranges_.empty(); i++) {
             at_ = at_ < ranges_.size() ? at_ : 0;
-            Domain::Last &last = ranges_[at_];
-            forget_ended(last, false);
-            if (!last.users.empty()) {
+            Coming &coming = ranges_[at_];
+            if (!may_come(coming)) {
                 at_++;
                 continue;
             }
-            gpu_.bring_home(&last.range);
-            std::swap(last, ranges_.back());
+            gpu_.bring_home(&coming.last.range);
+            forget(coming.last);
+            std::swap(coming, ranges_.back());
             ranges_.pop_back();
         }
     }
 
 private:
-    void forget_ended(Domain::Last &last, bool all)
+    struct Coming {
+        Domain::Last last;
+        std::size_t given = 0; /* users, the first ones, that nobody has to wait for to be given */
+        bool was_asked = false;
+        std::optional<Position> writer = {}; /* if it was: see GpuSide::last_writer() */
+    };
+
+    /* Who writes it has ended: when all that use it are given, it is known who that is. */
+    bool may_come(Coming &coming)
     {
-        while (!last.users.empty() && (all || last.users.back()->ended.is_over())) {
-            release_(*last.users.back());
-            last.users.pop_back();
+        std::vector<Task *> &users = coming.last.users;
+        while (!users.empty() && users.back()->ended.is_over()) {
+            release_(*users.back());
+            users.pop_back();
         }
+        if (users.empty())
+            return true;
+        while (coming.given < users.size() && users[coming.given]->given.is_over())
+            coming.given++;
+        if (coming.given < users.size())
+            return false;
+        if (!std::exchange(coming.was_asked, true))
+            coming.writer = gpu_.last_writer(coming.last.range);
+        return coming.writer && gpu_.has_ended(*coming.writer);
+    }
+
+    void forget(Domain::Last &last)
+    {
+        for (Task *user : last.users)
+            release_(*user);
+        last.users.clear();
     }
 
     GpuSide &gpu_;
-    std::vector<Domain::Last> ranges_;
+    std::vector<Coming> ranges_;
     const Release &release_;
     std::size_t at_ = 0;
 };

@@ -281,6 +281,15 @@ bool Directory::bring_home(const Task &task, bool may_copy)
     return true;
 }
 
+std::optional<Position> Directory::last_writer(const Range &range)
+{
+    Guard lock(mutex_);
+    const Entry *const entry = entries_.find(range);
+    if (!entry || !entry->block || !entry->overlapping.empty())
+        return {};
+    return entry->written;
+}
+
 /* Who waits may use the memory without a task afterwards. */
 bool Directory::bring_home(const Range *range, bool may_copy)
 {

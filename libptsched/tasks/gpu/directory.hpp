@@ -71,6 +71,12 @@ public:
     /* For a task of the host, and for who waits: see GpuSide::bring_home(). @may_copy: copies may be begun now. */
     bool bring_home(const Task &task, bool may_copy);
     bool bring_home(const Range *range, bool may_copy);
+    /* See GpuSide. */
+    std::optional<Position> last_writer(const Range &range);
+    static bool has_ended(const Position &position)
+    {
+        return !position.stream || position.stream->has_ended(position.number);
+    }
     /* Whether there are copies to the host that have been begun. */
     bool is_copying();
     /* No work uses it: there is other memory, or none. */
@@ -116,11 +122,6 @@ private:
     void list(Entry &entry) PTSCHED_REQUIRES(mutex_);
     void unlist(Entry &entry) PTSCHED_REQUIRES(mutex_);
     bool is_covered(const Entry &entry, const Task &task) const;
-
-    static bool has_ended(const Position &position)
-    {
-        return !position.stream || position.stream->has_ended(position.number);
-    }
 
     Arrays &arrays_;
     const Rates rates_;

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <exception>
+#include <optional>
 
 namespace ptsched::tasks {
 
@@ -73,6 +74,14 @@ public:
      * be asked for. Throws what a copy failed with.
      */
     virtual bool bring_home(const Range *range) = 0;
+    /*
+     * What @range waits for before it can be brought while others read it: the last task that has written it and was
+     * given, of no stream if there is none. Null: it is to be brought when all that use it have ended, since others
+     * have bytes of it, or its pages move.
+     */
+    virtual std::optional<Position> last_writer(const Range &range) = 0;
+    /* Whether the task there has; there is none: true. */
+    virtual bool has_ended(const Position &position) const = 0;
     /* Whether to run a task on a GPU that may run on either: it is likely to be done first there. */
     virtual bool prefers_gpu(const Task &task) = 0;
     /* One that may run on either has run on the host, for so long. */

@@ -21,6 +21,8 @@ public:
     bool is_busy() const override { return work_.load(std::memory_order_acquire) != 0; }
     bool bring_home(Task &task) override;
     bool bring_home(const Range *range) override;
+    std::optional<Position> last_writer(const Range &range) override { return directory_.last_writer(range); }
+    bool has_ended(const Position &position) const override { return Directory::has_ended(position); }
     bool prefers_gpu(const Task &task) override { return placement_.prefers_gpu(task); }
     void ran_on_host(const Task &task, std::chrono::nanoseconds time) override { placement_.ran_on_host(task, time); }
     void *allocate(std::size_t bytes, Memory memory) override;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Where contents are: what tasks read is there, what they write comes home, and shapes that overlap agree. */
+#include "libptsched/tasks/homecoming.hpp"
 #include "tests/tasks/gpu/cases.hpp"
 
 using namespace test;
@@ -75,6 +76,39 @@ void one_range_is_waited_for()
     CHECK_EQ(core.state().bytes_to_host, std::uint64_t{256 * sizeof(float)});
     core.finish();
     CHECK(all_are(y, 2));
+}
+
+/* For who waits for all tasks, what none writes any more comes; but not before it is known who writes it last. */
+void comes_while_it_is_read()
+{
+    Core core;
+    Held held;
+    std::vector<float> x(256, 1), y(256, 2), z(256);
+    const tasks::Range range = in(z).range;
+    Node &first = core.give({in(x), in(y), out(z)}, add_up());
+    core.end(first);
+    Node &last = core.made({in(z), in(y), out(z)}, add_up());
+    unsigned releases = 0;
+    const tasks::Release release = [&](tasks::Task &) { releases++; };
+    tasks::Homecoming early(core.side(), {{range, {&last.task}}}, release);
+    early.go_on();
+    CHECK_EQ(core.state().bytes_to_host, std::uint64_t{0});
+    core.ready(last);
+    core.until([&] { return last.given; });
+    Node &reader = core.give({in(z)}, held.task(), {&last});
+    tasks::Homecoming homecoming(core.side(), {{range, {&reader.task}}}, release);
+    core.until([&] {
+        homecoming.go_on();
+        return core.state().bytes_to_host == range.bytes();
+    });
+    core.until([&] { return core.side().bring_home(&range); });
+    CHECK(all_are(z, 5) && !reader.ended);
+    CHECK_EQ(releases, 1U);
+    held.end();
+    core.end(reader);
+    early.go_on();
+    CHECK_EQ(releases, 2U);
+    core.finish();
 }
 
 /* Parts of a vector, the whole, and a part that lies across. */
@@ -174,6 +208,7 @@ std::vector<tap::Case> test::content_cases()
             {"what the host writes over need not come home", written_over_by_the_host},
             {"who has waited may write", written_between_waits},
             {"one range comes home, others stay", one_range_is_waited_for},
+            {"what is read comes home", comes_while_it_is_read},
             {"ranges that overlap in part", unlike_shapes},
             {"a range that covers another is written over it", written_over_by_a_larger_one},
             {"two shapes of the same memory in one task", two_shapes_in_one_task},
