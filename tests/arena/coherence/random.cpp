@@ -254,9 +254,9 @@ void random_programs(std::uint64_t count, bool checked, bool on_gpu, std::size_t
 }
 
 #ifdef PTSCHED_TEST_SANITIZED
-constexpr std::uint64_t programs = 200, on_virtual_gpu = 5;
+constexpr std::uint64_t programs = 100, on_virtual_gpu = 5;
 #else
-constexpr std::uint64_t programs = 2000, on_virtual_gpu = 50;
+constexpr std::uint64_t programs = 500, on_virtual_gpu = 50;
 #endif
 
 } // namespace
