@@ -50,7 +50,7 @@ public:
 private:
     struct Coming {
         Domain::Last last;
-        std::size_t given = 0; /* users, the first ones, that nobody has to wait for to be given */
+        std::size_t given = 0; /* so many users, the first ones, are */
         bool was_asked = false;
         std::optional<Position> writer = {}; /* if it was: see GpuSide::last_writer() */
     };

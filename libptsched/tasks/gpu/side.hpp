@@ -80,7 +80,7 @@ public:
      * have bytes of it, or its pages move.
      */
     virtual std::optional<Position> last_writer(const Range &range) = 0;
-    /* Whether the task there has; there is none: true. */
+    /* Whether the task there has ended; true if there is none. */
     virtual bool has_ended(const Position &position) const = 0;
     /* Whether to run a task on a GPU that may run on either: it is likely to be done first there. */
     virtual bool prefers_gpu(const Task &task) = 0;

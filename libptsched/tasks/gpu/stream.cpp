@@ -42,8 +42,8 @@ std::size_t Stream::reached_marks()
             else
                 behind = look;
         }
-    } catch (const Error &) {
-        /* It is told when it is the first. */
+    } catch (...) {
+        /* It says so when it is the first. */
     }
     return reached;
 }
