@@ -25,7 +25,7 @@ endef
 $(foreach program,$(ARENA_PROGRAMS),$(eval $(call arena_program,$(program))))
 
 # What their records come to.
-$(B)/samples/arena-summary: $(B)/obj/samples/arena/summary/main.cpp.o $(SAMPLES_COMMON) $(B)/lib/libptsched-device.so
+$(B)/samples/arena-summary: $(call objects,$(wildcard samples/arena/summary/*.cpp)) $(SAMPLES_COMMON) $(B)/lib/libptsched-device.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptsched-device -Wl,-rpath,'$$ORIGIN/../lib'
 

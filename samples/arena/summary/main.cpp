@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What the programs' records in a file come to: beside what is done by hand, managed memory, and what is shared. */
+#include "samples/arena/summary/figures.hpp"
 #include "samples/common/program.hpp"
-#include "samples/common/values.hpp"
 
 #include <algorithm>
 
@@ -9,18 +9,15 @@ using namespace ptsched;
 
 namespace {
 
-/* The paper's four; a world is what they are for. */
-constexpr const char *workloads[] = {"black-scholes", "fft", "quake", "art"};
-
 /* What one variant's numbers are for another's, of those workloads that have both. */
 samples::Values ratios(const samples::Values &values, const std::string &of, const std::string &over)
 {
     samples::Values found;
-    for (const char *workload : workloads) {
-        const auto begin = std::string("arena/") + workload + "/";
-        const auto one = values.find(begin + of), other = values.find(begin + over);
-        if (one != values.end() && other != values.end())
-            found[workload] = one->second / other->second;
+    for (const char *workload : arena_summary::workloads) {
+        const auto one = arena_summary::value_of(values, workload, of);
+        const auto other = arena_summary::value_of(values, workload, over);
+        if (one && other)
+            found[workload] = *one / *other;
     }
     return found;
 }
@@ -59,6 +56,7 @@ void sum_up(const samples::Settings &settings, samples::Report &report)
     record_mean(report, "hand-over-ideal", ratios(values, "hand_ms", "ideal_ms"));
     record_mean(report, "ownership-over-ideal", ratios(values, "owned_ms", "ideal_ms"));
     record_mean(report, "lines-ownership-over-hand", ratios(values, "owned/lines", "hand/lines"));
+    arena_summary::print_figures(values);
 }
 
 } // namespace
@@ -66,7 +64,8 @@ void sum_up(const samples::Settings &settings, samples::Report &report)
 int main(int argc, char **argv)
 {
     return samples::run_program(argc, argv, "arena-summary",
-                                "Adds to a file with the programs' records what they come to: means, and the worst.",
+                                "Adds to a file with the programs' records what they come to: means, and the worst; "
+                                "prints the paper's figures.",
                                 [](const samples::Settings &settings, samples::Report &report) {
                                     if (!settings.check && !settings.json.empty())
                                         sum_up(settings, report);

@@ -34,12 +34,15 @@ private:
 };
 
 /* Where an address has two memories. */
+std::string command(const std::string &program, const std::string &options)
+{
+    return "PTSCHED_VGPU_OWN_ADDRESSES=1 LD_LIBRARY_PATH=" + test::folder() + " " + test::folder() +
+           "/../samples/arena-" + program + " --module " + test::folder() + "/arena-" + program + ".so " + options;
+}
+
 int run(const std::string &program, const std::string &options)
 {
-    const std::string command = "PTSCHED_VGPU_OWN_ADDRESSES=1 LD_LIBRARY_PATH=" + test::folder() + " " +
-                                test::folder() + "/../samples/arena-" + program + " --module " + test::folder() +
-                                "/arena-" + program + ".so " + options + " >&2";
-    return std::system(command.c_str());
+    return std::system((command(program, options) + " >&2").c_str());
 }
 
 std::string content_of(const std::string &path)
@@ -59,10 +62,10 @@ void write(const std::string &path, const std::string &content)
     std::ofstream(path) << content;
 }
 
-std::string output_of(const std::string &command)
+std::string output_of(const std::string &line)
 {
     const Folder folder;
-    CHECK_EQ(std::system((command + " >" + (folder / "output")).c_str()), 0);
+    CHECK_EQ(std::system((line + " >" + (folder / "output")).c_str()), 0);
     return content_of(folder / "output");
 }
 
@@ -88,7 +91,11 @@ void check_summary()
                    R"(owned_ms", "value": )" + own + "}";
     }
     write(folder / "records", records + "]");
-    CHECK_EQ(run("summary", "--json " + (folder / "records")), 0);
+    const std::string printed = output_of(command("summary", "--json " + (folder / "records")));
+    /* With owners, by hand = 1; what is not in the records is a dash. */
+    CHECK(has(printed, "\nart                         -         16.00\n"));
+    CHECK(has(printed, "\nfft                         -          1.00\n"));
+    CHECK(!has(printed, "\nworld"));
     std::string summed = content_of(folder / "records");
     std::erase_if(summed, [](char one) { return one == ' ' || one == '\n'; });
     CHECK(has(summed, R"("name":"arena/ownership-over-hand","value":2.0,)"));
