@@ -157,12 +157,13 @@ struct Task {
         return edge(edge_count++);
     }
     bool runs_on_gpu_alone() const { return runs_on_gpu && !runs_on_host; }
-    /* It is to be given soon, and was another processor's. */
-    void prefetch() const
+    /* A task, or memory for one, which is used soon and was another processor's a moment ago. */
+    enum class Use { read, write };
+    template <Use use> static void prefetch(const void *task)
     {
         constexpr std::size_t line = 64;
         for (std::size_t at = 0; at < written_first; at += line)
-            __builtin_prefetch(reinterpret_cast<const std::byte *>(this) + at);
+            __builtin_prefetch(static_cast<const std::byte *>(task) + at, use == Use::write);
     }
     std::span<const Access> declared() const { return {accesses, access_count}; }
 };

@@ -25,8 +25,7 @@ void *TaskMemory::take(Lane &lane)
     Magazine &magazine = *lane.taken;
     void *memory = magazine.tasks[--magazine.count];
     if (magazine.count >= ahead)
-        for (std::size_t at = 0; at < Task::written_first; at += 64)
-            __builtin_prefetch(static_cast<std::byte *>(magazine.tasks[magazine.count - ahead]) + at, 1);
+        Task::prefetch<Task::Use::write>(magazine.tasks[magazine.count - ahead]);
     return memory;
 }
 

@@ -106,7 +106,7 @@ void GpuSideImpl::place(Task *task)
 {
     Task *first = nullptr;
     while (task) {
-        task->prefetch();
+        Task::prefetch<Task::Use::read>(task);
         Task *const before = std::exchange(task->next, first);
         first = std::exchange(task, before);
     }

@@ -16,13 +16,16 @@ struct Column {
 
 constexpr int first_width = 15, width = 14;
 
+std::optional<double> value_of(const samples::Values &values, const std::string &workload, const std::string &name)
+{
+    const auto found = values.find("arena/" + workload + "/" + name);
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::optional<double> cell(const samples::Values &values, const std::string &workload, const Column &column)
 {
-    const std::optional<double> value = value_of(values, workload, column.name);
-    if (!value || column.over.empty())
-        return value;
-    const std::optional<double> over = value_of(values, workload, column.over);
-    return over ? std::optional(*value / *over) : std::nullopt;
+    return column.over.empty() ? value_of(values, workload, column.name)
+                               : ratio_of(values, workload, column.name, column.over);
 }
 
 void print_table(const samples::Values &values, const std::string &title, const std::vector<Column> &columns)
@@ -52,10 +55,11 @@ std::vector<Column> breakdown_of(const std::string &variant)
 
 } // namespace
 
-std::optional<double> value_of(const samples::Values &values, const std::string &workload, const std::string &name)
+std::optional<double> ratio_of(const samples::Values &values, const std::string &workload, const std::string &of,
+                               const std::string &over)
 {
-    const auto found = values.find("arena/" + workload + "/" + name);
-    return found == values.end() ? std::nullopt : std::optional(found->second);
+    const std::optional<double> one = value_of(values, workload, of), other = value_of(values, workload, over);
+    return one && other ? std::optional(*one / *other) : std::nullopt;
 }
 
 void print_figures(const samples::Values &values)

@@ -14,8 +14,9 @@ namespace ptsched::arena_summary {
 /* The paper's four; a world is what they are for. */
 constexpr std::array<const char *, 4> workloads{"black-scholes", "fft", "quake", "art"};
 
-/* What @workload has as @name; empty if it has not run. */
-std::optional<double> value_of(const samples::Values &values, const std::string &workload, const std::string &name);
+/* How many times what @workload has as @over is what it has as @of; empty if there is not both. */
+std::optional<double> ratio_of(const samples::Values &values, const std::string &workload, const std::string &of,
+                               const std::string &over);
 
 /* On standard output; a dash where there is no record. */
 void print_figures(const samples::Values &values);

@@ -13,12 +13,9 @@ namespace {
 samples::Values ratios(const samples::Values &values, const std::string &of, const std::string &over)
 {
     samples::Values found;
-    for (const char *workload : arena_summary::workloads) {
-        const auto one = arena_summary::value_of(values, workload, of);
-        const auto other = arena_summary::value_of(values, workload, over);
-        if (one && other)
-            found[workload] = *one / *other;
-    }
+    for (const char *workload : arena_summary::workloads)
+        if (const std::optional<double> ratio = arena_summary::ratio_of(values, workload, of, over))
+            found[workload] = *ratio;
     return found;
 }
 
