@@ -15,6 +15,7 @@ namespace device = ptsched::device;
 
 /* Of each file of this folder. */
 std::vector<tap::Case> host_cases();
+std::vector<tap::Case> list_cases();
 std::vector<tap::Case> c_cases();
 std::vector<tap::Case> seen_cases();
 std::vector<tap::Case> checked_cases();

@@ -7,8 +7,8 @@ int main()
     test::Daemon daemon;
     std::vector<tap::Case> all;
 
-    for (auto cases : {test::host_cases, test::c_cases, test::seen_cases, test::checked_cases, test::random_cases,
-                       test::bench_cases, test::program_cases})
+    for (auto cases : {test::host_cases, test::list_cases, test::c_cases, test::seen_cases, test::checked_cases,
+                       test::random_cases, test::bench_cases, test::program_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return tap::run(all);

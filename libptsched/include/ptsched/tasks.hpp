@@ -208,6 +208,9 @@ template <typename Host, typename OnGpu, typename... Makers> struct Closure {
 };
 
 template <typename T> constexpr bool is_access = std::is_base_of_v<Access, T>;
+/* One argument, which has all accesses. */
+template <typename... Ts>
+constexpr bool is_list = sizeof...(Ts) == 1 && (... && std::convertible_to<const Ts &, std::span<const Access>>);
 
 } // namespace detail
 
@@ -229,6 +232,8 @@ public:
     /*
      * A task for the host's threads: the function is called with what is declared, as pointers and tiles in that
      * order, or without arguments if it takes none. Does not block, and copies nothing but the function.
+     * Where it is not known before how many accesses there are, one list has all, say std::vector<Access>{in(x)}: then
+     * the function takes none of them, here and in what follows; on a GPU, Gpu::at() says where they are.
      */
     template <typename F, typename... Accesses>
     void host(const Attributes &attributes, F function, Accesses... accesses)
@@ -292,11 +297,17 @@ private:
     template <typename Host, typename OnGpu, typename... Accesses>
     void add(const Attributes &attributes, Host host, OnGpu gpu, const Accesses &...accesses)
     {
-        static_assert((... && detail::is_access<Accesses>), "after the function come accesses, say in(x)");
-        using Closure = detail::Closure<Host, OnGpu, typename Accesses::Maker...>;
-        Closure closure{std::move(host), std::move(gpu), {accesses.maker...}};
-        const std::array<Access, sizeof...(Accesses)> all{static_cast<const Access &>(accesses)...};
-        core_->add(attributes, Closure::function, &closure, all);
+        if constexpr (detail::is_list<Accesses...>) {
+            using Closure = detail::Closure<Host, OnGpu>;
+            Closure closure{std::move(host), std::move(gpu), {}};
+            core_->add(attributes, Closure::function, &closure, accesses...);
+        } else {
+            static_assert((... && detail::is_access<Accesses>), "after the function come accesses, say in(x)");
+            using Closure = detail::Closure<Host, OnGpu, typename Accesses::Maker...>;
+            Closure closure{std::move(host), std::move(gpu), {accesses.maker...}};
+            const std::array<Access, sizeof...(Accesses)> all{static_cast<const Access &>(accesses)...};
+            core_->add(attributes, Closure::function, &closure, all);
+        }
     }
 
     std::shared_ptr<Core> core_;

@@ -52,15 +52,8 @@ extern "C" __global__ void __launch_bounds__(threads)
         atomicAdd(&sums[i], own[i]);
 }
 
-/* Of a part of the samples to those of all, or in their place. */
-extern "C" __global__ void add_sums(const float *part, float *sums, unsigned int is_first)
-{
-    for (unsigned int i = threadIdx.x; i < sum_floats; i += blockDim.x)
-        sums[i] = is_first ? part[i] : sums[i] + part[i];
-}
-
 /* To the middle of what they have; those that have nothing stay. */
-extern "C" __global__ void move_centres(const float *sums, float *centres)
+__device__ void move(const float *sums, float *centres)
 {
     for (unsigned int i = threadIdx.x; i < clusters * dimensions; i += blockDim.x) {
         const unsigned int cluster = i / dimensions, dimension = i % dimensions;
@@ -68,4 +61,22 @@ extern "C" __global__ void move_centres(const float *sums, float *centres)
         if (count > 0)
             centres[i] = sums[cluster * (dimensions + 1) + dimension] / count;
     }
+}
+
+extern "C" __global__ void move_centres(const float *sums, float *centres)
+{
+    move(sums, centres);
+}
+
+extern "C" __global__ void __launch_bounds__(sum_floats) move_centres_by_parts(Parts parts, float *centres)
+{
+    __shared__ float sums[sum_floats];
+    for (unsigned int i = threadIdx.x; i < sum_floats; i += blockDim.x) {
+        float sum = 0;
+        for (unsigned int part = 0; part < parts.count; part++)
+            sum += parts.sums[part][i];
+        sums[i] = sum;
+    }
+    __syncthreads();
+    move(sums, centres);
 }

@@ -13,6 +13,8 @@ struct Numbers {
 void run(const Numbers &numbers, const samples::Modes &modes, const samples::Settings &settings,
          samples::Report &report)
 {
+    if (numbers.blocks > kmeans::Parts::most)
+        throw Error("--blocks can be " + std::to_string(kmeans::Parts::most) + " at most");
     samples::check_and_measure<kmeans::Problem>(
         settings, report, "kmeans", kmeans::Shape{300, 3, 2},
         kmeans::Shape{numbers.block, numbers.blocks, numbers.iterations}, [&](kmeans::Problem &problem) {
