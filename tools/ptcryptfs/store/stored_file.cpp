@@ -2,6 +2,7 @@
 #include "tools/ptcryptfs/store/stored_file.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <system_error>
 
@@ -128,7 +129,8 @@ void StoredFile::write_now(std::uint64_t at, ConstBytes from)
         fetch_to_change(first, sectors.first(sector_bytes));
     if ((at + from.size()) % sector_bytes && (end - first > 1 || at % sector_bytes == 0))
         fetch_to_change(end - 1, sectors.last(sector_bytes));
-    std::ranges::copy(from, sectors.begin() + static_cast<std::ptrdiff_t>(at % sector_bytes));
+    /* std::ranges::copy() of gcc 12 would move a byte at a time. */
+    std::memcpy(sectors.data() + at % sector_bytes, from.data(), from.size());
     put(first, sectors);
 }
 
