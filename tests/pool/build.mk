@@ -12,8 +12,9 @@ $(B)/obj/tests/pool/from_c.cpp.o: CPPFLAGS += -DPOOL_INCLUDE='"$(abspath libptsc
 
 $(B)/tests/pool: $(call objects,$(wildcard tests/pool/*.cpp tests/pool/*.c) tests/device/rival.cpp) $(POOL_OBJS) $(PTASK_INSIDES) \
 		$(B)/bin/ptschedd $(B)/bin/ptsched $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(addprefix $(B)/vgpu/,pool-kernels.so kernels.so) \
-		$(if $(SAN),,$(B)/lib/libptsched-preload.so $(addprefix $(B)/samples/,$(POOL_EXAMPLES) $(POOL_PROGRAMS:%=pool-%))) \
-		$(addprefix $(B)/vgpu/,nvrtc.so $(POOL_EXAMPLES:%=%.so) $(POOL_PROGRAMS:%=pool-%.so))
+		$(B)/vgpu/nvrtc.so \
+		$(if $(SAN),,$(B)/lib/libptsched-preload.so $(addprefix $(B)/samples/,$(POOL_EXAMPLES) $(POOL_PROGRAMS:%=pool-%)) \
+			$(addprefix $(B)/vgpu/,$(POOL_EXAMPLES:%=%.so) $(POOL_PROGRAMS:%=pool-%.so)))
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
 

@@ -14,10 +14,9 @@
 
 namespace {
 
-/* Of sanitizers, they would need their libraries. */
 std::string why_not()
 {
-    return SPMD_PROGRAMS_ARE_BUILT ? "" : "they are not built: with sanitizers, or without MPI";
+    return SPMD_PROGRAMS_ARE_BUILT ? "" : "they are not built without MPI";
 }
 
 /* @with: before it, variables of its environment or mpirun; without that, it is one rank. */
