@@ -47,14 +47,16 @@ NamedWay named(const MakeSpmd &make, const Mode &mode)
     return {mode.name, [make, mode] { return make(mode); }};
 }
 
-/* Of a run with that share of the CPU's. */
-double median_with_share(const MakeSpmd &make, double p, unsigned times)
+/* Of runs with that share of the CPU's, of which short ones differ by more than what is looked for. */
+double median_with_share(const Settings &settings, const MakeSpmd &make, double p)
 {
+    const std::size_t least = settings.quick ? 1 : 3;
+    const double enough_ms = settings.quick ? 0 : 300;
     const auto way = make({"sweep", spmd::Static{p}});
+    milliseconds_of(*way); /* what is made at the first use, is */
     std::vector<double> found;
-    for (unsigned round = 0; round <= times; round++)
+    for (double all = 0; found.size() < least || all < enough_ms; all += found.back())
         found.push_back(milliseconds_of(*way));
-    found.erase(found.begin()); /* what is made at the first use, is */
     return percentile(found, 0.5);
 }
 
@@ -65,13 +67,12 @@ double median_with_share(const MakeSpmd &make, double p, unsigned times)
  */
 double best_share(const Settings &settings, const MakeSpmd &make, double middle)
 {
-    const unsigned times = settings.quick ? 1 : 3;
-    std::map<double, double> found{{middle, median_with_share(make, middle, times)}};
+    std::map<double, double> found{{middle, median_with_share(settings, make, middle)}};
     double least = found.begin()->second;
     for (const int side : {-1, 1})
         for (int i = 1;; i++) {
             const double p = std::clamp(middle + side * i / 100.0, 0.0, 1.0);
-            const double median = found[p] = median_with_share(make, p, times);
+            const double median = found[p] = median_with_share(settings, make, p);
             least = std::min(least, median);
             if (median > much_longer * least || !(p > 0 && p < 1))
                 break;
