@@ -11,7 +11,7 @@ class Counting final : public Engine {
 public:
     explicit Counting(unsigned &count, bool fails = false) : count_(count), fails_(fails) {}
     std::string name() const override { return "counting"; }
-    void encrypt(const Secret &, std::uint64_t, Bytes) override { run(); }
+    void encrypt(const Secret &, std::uint64_t, ConstBytes, Bytes) override { run(); }
     void decrypt(const Secret &, std::uint64_t, Bytes) override { run(); }
 
 private:

@@ -18,6 +18,9 @@ void many_sectors()
     for (std::uint64_t i = 0; i < 7; i++)
         engine().encrypt(key, first + i, Bytes(each).subspan(i * sector_bytes, sector_bytes));
     CHECK(all == each);
+    std::vector<std::byte> elsewhere(plain.size());
+    engine().encrypt(key, first, plain, elsewhere);
+    CHECK(all == elsewhere);
     engine().encrypt(key, 1, same);
     CHECK(all != same);
     engine().decrypt(key, first + 3, Bytes(all).subspan(3 * sector_bytes, 2 * sector_bytes));

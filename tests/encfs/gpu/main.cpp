@@ -36,6 +36,9 @@ void as_openssl_does()
         cpu().encrypt(key, first, one);
         gpu().encrypt(key, first, other);
         CHECK(one == other);
+        std::vector<std::byte> elsewhere(plain.size());
+        gpu().encrypt(key, first, plain, elsewhere);
+        CHECK(one == elsewhere);
         gpu().decrypt(key, first, other);
         CHECK(other == plain);
     }

@@ -27,9 +27,9 @@ public:
     std::string name() const override { return engines_[0]->name() + " or " + engines_[1]->name(); }
     /* What one needs, the other one can use. */
     Buffer buffer(std::size_t bytes) override { return engines_[has_failed_ ? 0 : 1]->buffer(bytes); }
-    void encrypt(const Secret &key, std::uint64_t first, Bytes sectors) override
+    void encrypt(const Secret &key, std::uint64_t first, ConstBytes from, Bytes to) override
     {
-        run(0, sectors, [&](Engine &engine) { engine.encrypt(key, first, sectors); });
+        run(0, to, [&](Engine &engine) { engine.encrypt(key, first, from, to); });
     }
     void decrypt(const Secret &key, std::uint64_t first, Bytes sectors) override
     {

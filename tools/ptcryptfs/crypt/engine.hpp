@@ -16,7 +16,7 @@ constexpr std::size_t sector_bytes = 4096;
 /* The key of the data, and behind it that of the tweak. */
 constexpr std::size_t key_bytes = 64;
 
-/* The sectors are as they were: somebody else can do it. */
+/* What was to be read is as it was: somebody else can do it. */
 class NotDone : public ptsched::Error {
 public:
     using Error::Error;
@@ -29,8 +29,13 @@ public:
     virtual std::string name() const = 0;
     /* Throws std::bad_alloc, too. */
     virtual Buffer buffer(std::size_t bytes);
-    /* @sectors are whole ones, which follow one another, from number @first on; they are replaced. */
-    virtual void encrypt(const Secret &key, std::uint64_t first, Bytes sectors) = 0;
+    /*
+     * @from are whole sectors, which follow one another, from number @first on; @to is where they go, which has as many
+     * bytes: the same memory, or none of it.
+     */
+    virtual void encrypt(const Secret &key, std::uint64_t first, ConstBytes from, Bytes to) = 0;
+    /* @sectors are replaced, here and below. */
+    void encrypt(const Secret &key, std::uint64_t first, Bytes sectors) { encrypt(key, first, sectors, sectors); }
     virtual void decrypt(const Secret &key, std::uint64_t first, Bytes sectors) = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <ptsched/device/allocation.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <openssl/crypto.h>
 #include <vector>
 
@@ -41,7 +42,12 @@ public:
         const auto memory = std::make_shared<Allocation>(Allocation::pinned(bytes));
         return {memory, {static_cast<std::byte *>(memory->host_address()), bytes}};
     }
-    void encrypt(const Secret &key, std::uint64_t first, Bytes sectors) override { run(key, first, sectors, false); }
+    void encrypt(const Secret &key, std::uint64_t first, ConstBytes from, Bytes to) override
+    {
+        if (from.data() != to.data())
+            std::memcpy(to.data(), from.data(), from.size());
+        run(key, first, to, false);
+    }
     void decrypt(const Secret &key, std::uint64_t first, Bytes sectors) override { run(key, first, sectors, true); }
 
 private:

@@ -63,10 +63,10 @@ void StoredFile::fetch(std::uint64_t sector, Bytes to)
     }
 }
 
-void StoredFile::put(std::uint64_t sector, Bytes sectors)
+void StoredFile::put(std::uint64_t sector, ConstBytes sectors, Bytes encrypted)
 {
-    engine_.encrypt(key_for_writing(), sector, sectors);
-    backing_.write(stored_at(sector), sectors);
+    engine_.encrypt(key_for_writing(), sector, sectors, encrypted);
+    backing_.write(stored_at(sector), encrypted);
 }
 
 Content StoredFile::read(std::uint64_t at, std::size_t bytes)
@@ -125,13 +125,17 @@ void StoredFile::write_now(std::uint64_t at, ConstBytes from)
     const std::uint64_t first = at / sector_bytes, end = sectors_of(at + from.size());
     const Buffer buffer = engine_.buffer((end - first) * sector_bytes);
     const Bytes sectors = buffer.bytes();
+    if (at % sector_bytes == 0 && from.size() % sector_bytes == 0) {
+        put(first, from, sectors);
+        return;
+    }
     if (at % sector_bytes)
         fetch_to_change(first, sectors.first(sector_bytes));
     if ((at + from.size()) % sector_bytes && (end - first > 1 || at % sector_bytes == 0))
         fetch_to_change(end - 1, sectors.last(sector_bytes));
     /* std::ranges::copy() of gcc 12 would move a byte at a time. */
     std::memcpy(sectors.data() + at % sector_bytes, from.data(), from.size());
-    put(first, sectors);
+    put(first, sectors, sectors);
 }
 
 void StoredFile::resize(std::uint64_t wanted)
@@ -180,7 +184,7 @@ void StoredFile::zero(std::uint64_t at, std::uint64_t end)
     clear_behind_end(at / sector_bytes, after);
     std::ranges::fill(Bytes(after).subspan(at % sector_bytes, end - at), std::byte{0});
     if (before != after)
-        put(at / sector_bytes, after);
+        put(at / sector_bytes, after, after);
 }
 
 void StoredFile::punch(std::uint64_t at, std::uint64_t bytes)

@@ -57,7 +57,7 @@ private:
     void fetch(std::uint64_t sector, Bytes to);
     void clear_behind_end(std::uint64_t sector, Bytes content) const;
     void fetch_to_change(std::uint64_t sector, Bytes to);
-    void put(std::uint64_t sector, Bytes sectors);
+    void put(std::uint64_t sector, ConstBytes sectors, Bytes encrypted);
 
     Backing &backing_;
     const Volume &volume_;
