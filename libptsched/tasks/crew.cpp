@@ -2,6 +2,7 @@
 #include "libptsched/tasks/crew.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace ptsched::tasks {
@@ -121,18 +122,20 @@ Task *Crew::take_left(bool waits)
 
 Task *Crew::take_any(Lane &mine, Pace &pace)
 {
-    if (Task *urgent = take_urgent())
+    if (Task *urgent = take_urgent(0))
         return urgent;
-    Task *task = mine.ready.pop();
-    return task ? task : steal(mine, pace);
+    if (Task *task = mine.ready.pop())
+        return task;
+    Task *const task = steal(mine, pace);
+    return task ? task : take_urgent(std::numeric_limits<int>::min());
 }
 
-Task *Crew::take_urgent()
+Task *Crew::take_urgent(int least)
 {
     if (!urgent_count_.load(std::memory_order_relaxed))
         return nullptr;
     Guard lock(urgent_mutex_);
-    if (urgent_.empty())
+    if (urgent_.empty() || urgent_.top().priority < least)
         return nullptr;
     Task *task = urgent_.top().task;
     urgent_.pop();

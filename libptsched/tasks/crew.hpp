@@ -87,7 +87,8 @@ private:
     /* Whether next() is likely to find one. */
     bool has_ready_for(bool waits) const;
     bool queues_have_some() const;
-    Task *take_urgent();
+    /* The most urgent one, if its priority is that or more: those below 0 come after all that have none. */
+    Task *take_urgent(int least);
     Task *steal(Lane &mine, Pace &pace);
     bool let_gather(const Pace &pace);
     bool search(bool waits, const Condition &done);

@@ -88,10 +88,12 @@ std::uint32_t Domain::add(Task &task, Entry &entry, const Access &access, std::s
 {
     const Mode mode = plain(task, access.mode);
     if (entry.partial && (mode != Mode::reduction || entry.partial->combine() != *access.combine))
-        close(entry);
+        close(entry, era);
     for (Entry *other : entry.overlapping)
         if (other->partial)
-            close(*other);
+            close(*other, era);
+    /* What an earlier access of its own waits for, this one does, too, though it finds none but itself. */
+    const bool is_again = !entry.current.empty() && entry.current.tasks.back() == &task;
     std::uint32_t waits = 0;
     Task *opens = nullptr;
     if (is_weak(access.mode) && !task.runs_on_gpu) {
@@ -101,15 +103,15 @@ std::uint32_t Domain::add(Task &task, Entry &entry, const Access &access, std::s
         if (!task.extras)
             task.extras = std::make_unique<Extras>();
         task.extras->gates.push_back({access.range, &gate});
-        host_.made(gate, add_strong(gate, entry, {access.range, mode}, era));
+        host_.made(gate, add_strong(gate, entry, {access.range, mode}, era, task));
         opens = &gate;
     } else {
-        waits = add_strong(task, entry, {access.range, mode}, era);
+        waits = add_strong(task, entry, {access.range, mode}, era, task);
     }
     join(task, entry, mode);
     if (task.runs_on_gpu)
         was_on_gpu_ = entry.was_on_gpu = true;
-    if (task.runs_on_gpu && !waits && reads(mode) && index < std::numeric_limits<std::uint32_t>::digits)
+    if (task.runs_on_gpu && !waits && !is_again && reads(mode) && index < std::numeric_limits<std::uint32_t>::digits)
         task.settled |= std::uint32_t{1} << index;
     /* Who comes next waits for what this one may not have waited for. */
     if (opens) {
@@ -121,28 +123,28 @@ std::uint32_t Domain::add(Task &task, Entry &entry, const Access &access, std::s
     return waits;
 }
 
-/* By what is there already; the task itself comes with join(). */
-std::uint32_t Domain::add_strong(Task &task, Entry &entry, const Access &access, std::uint32_t era)
+/* By what is there already; the task itself comes with join(). A gate that waited for its own task would never open. */
+std::uint32_t Domain::add_strong(Task &task, Entry &entry, const Access &access, std::uint32_t era, const Task &whose)
 {
     const Mode mode = access.mode;
     const bool joins = may_join(mode) && entry.current.mode == mode && !entry.current.empty();
-    std::uint32_t waits = depend(task, joins ? entry.before : entry.current, access, era);
+    std::uint32_t waits = depend(task, joins ? entry.before : entry.current, access, era, whose);
     for (Entry *other : entry.overlapping) {
         const bool both_read = mode == Mode::in && other->current.mode == Mode::in;
-        waits += depend(task, both_read ? other->before : other->current, access, era);
+        waits += depend(task, both_read ? other->before : other->current, access, era, whose);
     }
     return waits;
 }
 
-std::uint32_t Domain::depend(Task &task, Group &group, const Access &by, std::uint32_t era)
+std::uint32_t Domain::depend(Task &task, Group &group, const Access &by, std::uint32_t era, const Task &whose)
 {
     std::uint32_t waits = 0;
     if (host_.picture)
         for (Task *on : group.tasks)
-            if (on != &task)
+            if (on != &whose)
                 host_.picture->add(task, *on, by);
     for (Task *on : group.tasks)
-        if (on != &task)
+        if (on != &whose)
             waits += depend(task, *on, era);
     return waits;
 }
@@ -208,7 +210,7 @@ void Domain::set_extras(Task &task, Entry &entry, const Access &access, std::siz
 }
 
 /* The last of a reduction's tasks adds up what the others have. */
-void Domain::close(Entry &entry)
+void Domain::close(Entry &entry, std::uint32_t era)
 {
     AddUp closure{std::move(entry.partial)};
     entry.partial.reset();
@@ -220,18 +222,18 @@ void Domain::close(Entry &entry)
     last.own_accesses[0] = {entry.range, Mode::inout, nullptr};
     last.access_count = 1;
     AddUp::move(last.closure, &closure);
-    const std::uint32_t waits = depend(last, entry.current, last.own_accesses[0], 0);
+    const std::uint32_t waits = depend(last, entry.current, last.own_accesses[0], era, last);
     join(last, entry, Mode::inout);
     host_.made(last, waits);
 }
 
-void Domain::close(const Range *range)
+void Domain::close(const Range *range, std::uint32_t era)
 {
     if (!reduces_)
         return;
     for (auto &[shape, entry] : entries_)
         if (entry.partial && (!range || overlap(*range, shape)))
-            close(entry);
+            close(entry, era);
     reduces_ = range != nullptr;
 }
 

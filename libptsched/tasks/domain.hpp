@@ -64,8 +64,8 @@ public:
      * come after something on a GPU. @era: failures of an earlier one do not count.
      */
     std::uint32_t add(Task &task, std::uint32_t era) PTSCHED_REQUIRES(mutex);
-    /* So that what is reduced is there when all tasks have ended; or what is reduced in @range. */
-    void close(const Range *range) PTSCHED_REQUIRES(mutex);
+    /* So that what is reduced is there when all tasks have ended; or what is reduced in @range. @era: see add(). */
+    void close(const Range *range, std::uint32_t era) PTSCHED_REQUIRES(mutex);
     /* A range that GPUs have used, and its last users, of the tasks made so far: see users(). */
     struct Last {
         Range range;
@@ -101,12 +101,13 @@ private:
     Entry &entry_of(const Range &range);
     Entry &make_entry(const Range &range);
     std::uint32_t add(Task &task, Entry &entry, const Access &access, std::size_t index, std::uint32_t era);
-    std::uint32_t add_strong(Task &task, Entry &entry, const Access &access, std::uint32_t era);
-    std::uint32_t depend(Task &task, Group &group, const Access &by, std::uint32_t era);
+    /* @task: the one whose access it is, or a gate of that one. */
+    std::uint32_t add_strong(Task &task, Entry &entry, const Access &access, std::uint32_t era, const Task &whose);
+    std::uint32_t depend(Task &task, Group &group, const Access &by, std::uint32_t era, const Task &whose);
     std::uint32_t depend(Task &task, Task &on, std::uint32_t era);
     void join(Task &task, Entry &entry, Mode mode);
     void set_extras(Task &task, Entry &entry, const Access &access, std::size_t index);
-    void close(Entry &entry);
+    void close(Entry &entry, std::uint32_t era);
     static void take_users(Group &group, std::vector<Task *> &users);
     void drop(Group &group);
     void drop_ended(Group &group);

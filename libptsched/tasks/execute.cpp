@@ -4,6 +4,7 @@
 #include "libptsched/tasks/here.hpp"
 #include <ptsched/device/log.hpp>
 
+#include <algorithm>
 #include <sched.h>
 #include <utility>
 
@@ -49,11 +50,27 @@ std::string describe(const Task &task)
     return "task " + std::to_string(task.number) + " (" + task.attributes.name + ")";
 }
 
+void CoreImpl::set_accesses(Task &task, std::span<const Access> accesses)
+{
+    if (accesses.size() > Task::inline_accesses)
+        task.accesses = new Access[accesses.size()];
+    task.access_count = static_cast<std::uint32_t>(accesses.size());
+    std::copy(accesses.begin(), accesses.end(), task.accesses);
+}
+
 void CoreImpl::set_function(Task &task, const Function &function, void *from)
 {
     const bool fits = function.bytes <= Task::inline_bytes && function.alignment <= alignof(std::max_align_t);
-    task.closure = fits ? task.own_bytes : ::operator new (function.bytes, std::align_val_t{function.alignment});
-    function.move(task.closure, from);
+    const std::align_val_t alignment{function.alignment};
+    void *closure = fits ? task.own_bytes : ::operator new(function.bytes, alignment);
+    try {
+        function.move(closure, from);
+    } catch (...) {
+        if (!fits)
+            ::operator delete(closure, alignment);
+        throw;
+    }
+    task.closure = closure;
     task.function = &function;
 }
 
@@ -103,8 +120,19 @@ void CoreImpl::ready_on_gpu(Task &task)
 
 void CoreImpl::ready_on_host(Task &task)
 {
-    if (!gpu_ || gpu_->bring_home(task))
+    if (!gpu_ || brings_home(task))
         crew_.enqueue(lane(), task, checker_ != nullptr);
+}
+
+/* False, too, if what it needs cannot be had: then it has failed. */
+bool CoreImpl::brings_home(Task &task)
+{
+    try {
+        return gpu_->bring_home(task);
+    } catch (...) {
+        is_home(task, std::current_exception());
+        return false;
+    }
 }
 
 /*
@@ -163,7 +191,7 @@ void CoreImpl::run(Task &task)
         /* As this task's own: it does not end before. */
         if (task.inside) {
             Guard lock(task.inside->mutex);
-            task.inside->close(nullptr);
+            task.inside->close(nullptr, era_.load(std::memory_order_relaxed));
         }
     }
     lanes_.count(mine, &Lane::ran);

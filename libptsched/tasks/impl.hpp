@@ -47,6 +47,9 @@ private:
     void check_progress() override;
 
     void check(const Attributes &attributes, const Function &function, std::span<const Access> accesses) const;
+    static void check_rows(const Range &range, const char *who, const char *does);
+    static void check_alone(const Attributes &attributes, const Access &reduction, std::span<const Access> accesses);
+    void check_may_add(const Attributes &attributes) const;
     Lane &lane();
 
     Task &make(Task *parent);
@@ -58,6 +61,7 @@ private:
     /* A task that waits for nothing any more goes where it is to run. */
     void ready(Task &task);
     void ready_on_host(Task &task);
+    bool brings_home(Task &task);
     void ready_on_gpu(Task &task);
     bool take_exclusions(Task &task);
     void give_back_exclusions(Task &task);
@@ -84,8 +88,10 @@ private:
     /* With checks. */
     bool serve_alone();
     void settle();
+    static void set_accesses(Task &task, std::span<const Access> accesses);
     static void set_function(Task &task, const Function &function, void *from);
     static void drop_function(Task &task) noexcept;
+    std::vector<Task *> users_of_array(const Range &range);
     void release_late() noexcept;
     void free_array(void *memory) noexcept;
     void stop() noexcept;
@@ -111,7 +117,12 @@ private:
 
     Mutex arrays_mutex_;
     std::unordered_map<void *, std::size_t> arrays_ PTSCHED_GUARDED_BY(arrays_mutex_); /* their bytes */
-    std::vector<void *> late_ PTSCHED_GUARDED_BY(arrays_mutex_);                       /* to go when no task is left */
+    /* An array that went before those that use it had ended; they are referred to. */
+    struct Late {
+        void *memory;
+        std::vector<Task *> users;
+    };
+    std::vector<Late> late_ PTSCHED_GUARDED_BY(arrays_mutex_);
 
     Mutex progress_mutex_;
     std::uint64_t last_ended_ PTSCHED_GUARDED_BY(progress_mutex_) = 0;

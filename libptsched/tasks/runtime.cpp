@@ -5,6 +5,9 @@
 #include <ptsched/device/log.hpp>
 #include <ptsched/device/parallel.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 namespace ptsched::tasks {
 
 namespace {
@@ -75,8 +78,7 @@ CoreImpl::CoreImpl(Options options)
     }
 }
 
-/* Who waits for nothing sees failures in the log. */
-CoreImpl::~CoreImpl()
+void Core::wait_at_end() noexcept
 {
     try {
         while (!wait(for_ever))
@@ -84,6 +86,11 @@ CoreImpl::~CoreImpl()
     } catch (const std::exception &error) {
         device::log_line(error.what());
     }
+}
+
+CoreImpl::~CoreImpl()
+{
+    wait_at_end();
     while (holds_.load(std::memory_order_acquire))
         std::this_thread::yield();
     stop();
@@ -100,6 +107,14 @@ void CoreImpl::stop() noexcept
     threads_.clear();
 }
 
+/* @does: what @who does with it. */
+void CoreImpl::check_rows(const Range &range, const char *who, const char *does)
+{
+    if (range.rows > 1 && range.pitch < range.row_bytes)
+        refuse(std::string(who) + " " + does + " rows of " + std::to_string(range.row_bytes) + " bytes that are " + std::to_string(range.pitch) +
+               " bytes apart: a tile's stride must be at least its columns");
+}
+
 void CoreImpl::check(const Attributes &attributes, const Function &function, std::span<const Access> accesses) const
 {
     if (!attributes.name)
@@ -108,15 +123,14 @@ void CoreImpl::check(const Attributes &attributes, const Function &function, std
     for (const Access &access : accesses) {
         if (!access.range.begin && access.range.bytes())
             refuse_it(std::string("declares ") + to_string(access.mode) + " of a null pointer");
-        if (access.range.rows > 1 && access.range.pitch < access.range.row_bytes)
-            refuse_it("declares rows of " + std::to_string(access.range.row_bytes) + " bytes that are " +
-                      std::to_string(access.range.pitch) +
-                      " bytes apart: its tile's stride must be at least its columns");
+        check_rows(access.range, attributes.name, "declares");
         if (is_weak(access.mode) && function.on_gpu)
             refuse_it(std::string("runs on a GPU, where it makes no tasks: it cannot declare ") +
                       to_string(access.mode));
         if (access.mode == Mode::reduction && !access.combine)
             refuse_it("declares a reduction and does not say how");
+        if (access.mode == Mode::reduction && !(function.on_gpu && gpu_))
+            check_alone(attributes, access, accesses);
     }
     if (!function.on_host && !gpu_)
         refuse_it("runs on a GPU alone, and the runtime has none: see Options::devices, and either()");
@@ -125,8 +139,29 @@ void CoreImpl::check(const Attributes &attributes, const Function &function, std
                   std::to_string(options_.devices.size()) + ", numbered from 0");
 }
 
+/* What a task adds to a copy of its own cannot be read meanwhile, nor added to in another way. */
+void CoreImpl::check_alone(const Attributes &attributes, const Access &reduction, std::span<const Access> accesses)
+{
+    for (const Access &other : accesses) {
+        const bool is_same = other.mode == Mode::reduction && other.range == reduction.range && other.combine &&
+                             *other.combine == *reduction.combine;
+        if (overlap(reduction.range, other.range) && !is_same)
+            refuse(attributes.name + std::string(" declares a reduction and, of the same bytes, ") +
+                   to_string(other.mode) + ": a task of its own can do one of them");
+    }
+}
+
+void Core::check_list(const Attributes &attributes, std::span<const Access> accesses)
+{
+    for (const Access &access : accesses)
+        if (access.mode == Mode::reduction)
+            refuse(attributes.name + std::string(" declares a reduction in a list, where its function would not find "
+                                                 "its copy: declare it as an argument, say reduction<Sum>(x)"));
+}
+
 void CoreImpl::add(const Attributes &attributes, const Function &function, void *from, std::span<const Access> accesses)
 {
+    check_may_add(attributes);
     check(attributes, function, accesses);
     Task *parent = Here::get().task_of(*this);
     Domain &domain = domain_inside(parent);
@@ -139,11 +174,14 @@ void CoreImpl::add(const Attributes &attributes, const Function &function, void 
         task->attributes = attributes;
         task->runs_on_host = function.on_host;
         task->runs_on_gpu = function.on_gpu && gpu_;
-        set_function(*task, function, from);
-        task->access_count = static_cast<std::uint32_t>(accesses.size());
-        if (accesses.size() > Task::inline_accesses)
-            task->accesses = new Access[accesses.size()];
-        std::copy(accesses.begin(), accesses.end(), task->accesses);
+        try {
+            set_accesses(*task, accesses);
+            set_function(*task, function, from);
+        } catch (...) {
+            /* It was counted: it ends, and does nothing. */
+            made(*task, 0);
+            throw;
+        }
         if (checker_)
             checker_->declare(*task);
         waits = domain.add(*task, era_.load(std::memory_order_relaxed));
@@ -223,7 +261,9 @@ void *CoreImpl::allocate(std::size_t bytes, Memory memory)
     const bool is_guarded = checker_ && (!gpu_ || memory == Memory::copied);
     void *array = is_guarded ? checker_->allocate(bytes)
                   : gpu_     ? gpu_->allocate(bytes, memory)
-                             : ::operator new (bytes, std::align_val_t{64});
+                             : ::operator new (bytes, std::align_val_t{64}, std::nothrow);
+    if (!array)
+        throw device::OutOfMemory("tasks: there is no memory for an array of " + std::to_string(bytes) + " bytes");
     if (checker_ && !is_guarded)
         checker_->add_managed(array, bytes);
     Guard lock(arrays_mutex_);
@@ -242,7 +282,23 @@ void CoreImpl::keep_on_devices(void *memory)
         gpu_->keep_on_devices(memory);
 }
 
-/* What is freed too early stays until no task is left. */
+/* That have not ended, of the tasks that nobody has made, and those inside the calling task and who has made that. */
+std::vector<Task *> CoreImpl::users_of_array(const Range &range)
+{
+    std::vector<Task *> users;
+    const auto add_those = [&](Domain &domain) {
+        Guard lock(domain.mutex);
+        const std::vector<Task *> found = domain.users(range);
+        users.insert(users.end(), found.begin(), found.end());
+    };
+    add_those(root_);
+    for (const Task *task = Here::get().task_of(*this); task; task = task->parent)
+        if (task->inside)
+            add_those(*task->inside);
+    return users;
+}
+
+/* What is freed too early stays until those that use it have ended. */
 void CoreImpl::release(void *memory) noexcept
 {
     Range range{static_cast<std::byte *>(memory), 0, 1, 0};
@@ -251,33 +307,35 @@ void CoreImpl::release(void *memory) noexcept
         range.row_bytes = arrays_.at(memory);
         arrays_.erase(memory);
     }
-    std::vector<Task *> users;
-    {
-        Guard lock(root_.mutex);
-        users = root_.users(range);
-    }
+    std::vector<Task *> users = users_of_array(range);
     if (users.empty())
         return free_array(memory);
     const Error error("tasks: an array of " + std::to_string(range.row_bytes) + " bytes was freed while " +
                       describe(*users.front()) + " was to use it: wait before, or let it live longer");
-    for (Task *user : users)
-        release(*user);
     {
         Guard lock(arrays_mutex_);
-        late_.push_back(memory);
+        late_.push_back({memory, std::move(users)});
     }
     root_.keep_failure(std::make_exception_ptr(error));
 }
 
 void CoreImpl::release_late() noexcept
 {
-    std::vector<void *> late;
+    const auto is_used = [](const Late &late) {
+        return !std::all_of(late.users.begin(), late.users.end(), [](Task *user) { return user->ended.is_over(); });
+    };
+    std::vector<Late> unused;
     {
         Guard lock(arrays_mutex_);
-        std::swap(late, late_);
+        const auto first = std::stable_partition(late_.begin(), late_.end(), is_used);
+        std::move(first, late_.end(), std::back_inserter(unused));
+        late_.erase(first, late_.end());
     }
-    for (void *memory : late)
-        free_array(memory);
+    for (const Late &late : unused) {
+        for (Task *user : late.users)
+            release(*user);
+        free_array(late.memory);
+    }
 }
 
 void CoreImpl::free_array(void *memory) noexcept

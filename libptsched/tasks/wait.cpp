@@ -58,6 +58,15 @@ void CoreImpl::check_may_wait() const
                     "to come before it are what it declares");
 }
 
+/* Others may follow it on the GPU before they have begun. */
+void CoreImpl::check_may_add(const Attributes &attributes) const
+{
+    const Here &here = Here::get();
+    if (here.gives && here.task->core == this)
+        throw Error("tasks: " + describe(*here.task) + " gives a GPU work, and cannot make tasks, as " +
+                    attributes.name + ": a task of the host that declares the same can");
+}
+
 bool CoreImpl::wait(Duration most)
 {
     check_may_wait();
@@ -67,7 +76,7 @@ bool CoreImpl::wait(Duration most)
     std::optional<Homecoming> homecoming;
     {
         Guard lock(domain.mutex);
-        domain.close(nullptr);
+        domain.close(nullptr, era_.load(std::memory_order_relaxed));
         if (gpu_ && !self && most != Duration::zero())
             homecoming.emplace(*gpu_, domain.last_users(), host_.release);
     }
@@ -100,13 +109,14 @@ bool CoreImpl::wait(Duration most)
 bool CoreImpl::wait(const Range &range, Duration most)
 {
     check_may_wait();
+    check_rows(range, "a wait", "is for");
     const Checker::Pause pause;
     Task *self = Here::get().task_of(*this);
     Domain &domain = domain_inside(self);
     std::vector<Task *> users;
     {
         Guard lock(domain.mutex);
-        domain.close(&range);
+        domain.close(&range, era_.load(std::memory_order_relaxed));
         users = domain.users(range);
     }
     const auto until = time_after(most);

@@ -11,7 +11,7 @@ $(B)/obj/tests/tasks/programs.cpp.o: CPPFLAGS += -DTASKS_PROGRAMS='"$(TASKS_PROG
 $(B)/obj/tests/tasks/programs.cpp.o: samples/tasks/build.mk
 
 $(B)/tests/tasks: $(call objects,$(wildcard tests/tasks/*.c tests/tasks/*.cpp)) $(TASKS_OBJS) $(PTASK_INSIDES) \
-		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(addprefix $(B)/vgpu/,kernels.so tasks-fold.so) \
+		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(addprefix $(B)/vgpu/,kernels.so ptask-kernels.so tasks-fold.so) \
 		$(if $(SAN),,$(B)/samples/tasks-taskbench $(B)/tests/bench-tasks $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%) \
 			$(addprefix $(B)/vgpu/,tasks-taskbench.so bench-tasks.so $(TASKS_PROGRAMS:%=tasks-%.so))) \
 		$(if $(NVTX_CPPFLAGS),| $(B)/tests/ptask-nvtx-tool.so)

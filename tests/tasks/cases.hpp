@@ -16,6 +16,10 @@ namespace device = ptsched::device;
 /* Of each file of this folder. */
 std::vector<tap::Case> host_cases();
 std::vector<tap::Case> list_cases();
+std::vector<tap::Case> own_access_cases();
+std::vector<tap::Case> lifetime_cases();
+std::vector<tap::Case> gpu_function_cases();
+std::vector<tap::Case> fault_cases(); /* of a program of its own */
 std::vector<tap::Case> c_cases();
 std::vector<tap::Case> seen_cases();
 std::vector<tap::Case> checked_cases();

@@ -149,12 +149,15 @@ void urgent_tasks_go_first()
         tasks.host(
             {.name = "urgent", .priority = priority}, [&order, priority] { order.push_back(priority); }, in(value));
     tasks.host(
-        {.priority = -1}, [&all] { all = true; }, in(value));
+        {.priority = -2}, [&all] { all = true; }, in(value));
+    tasks.host(
+        {.priority = -1}, [&order] { order.push_back(-1); }, in(value));
+    tasks.host([&order] { order.push_back(0); }, in(value));
     CHECK(comes_true([&] { return begun.load(); }));
     go = true;
     CHECK(comes_true([&] { return all.load(); }));
     tasks.wait();
-    CHECK(order == (std::vector{3, 2, 1}));
+    CHECK(order == (std::vector{3, 2, 1, 0, -1}));
 }
 
 void a_hold_keeps_a_task()
@@ -219,6 +222,8 @@ void what_cannot_be_is_refused()
                       {.name = "narrow"}, [] {}, in(narrow));
               }),
               "stride"));
+    CHECK(has(thrown_by([&] { tasks.wait(in(narrow)); }), "stride"));
+    CHECK(has(thrown_by([&] { tasks.array<double>((std::size_t{1} << 61) + 1); }), "larger than any memory"));
     CHECK(has(thrown_by([&] { tasks.host({.name = nullptr}, [] {}); }), "name is null"));
     CHECK(has(thrown_by([&] { tasks.host({.name = "far", .device = 99}, [] {}); }), "device 99"));
     tasks.wait();

@@ -25,6 +25,7 @@
 #include <array>
 #include <concepts>
 #include <functional>
+#include <limits>
 #include <tuple>
 
 #pragma GCC visibility push(default)
@@ -101,7 +102,7 @@ template <typename T> class Array {
 public:
     Array() = default;
     Array(std::shared_ptr<Core> core, std::size_t size, Memory memory)
-        : core_(std::move(core)), data_(static_cast<T *>(core_->allocate(size * sizeof(T), memory))), size_(size)
+        : core_(std::move(core)), data_(static_cast<T *>(core_->allocate(bytes_of(size), memory))), size_(size)
     {
     }
     Array(Array &&other) noexcept { swap(other); }
@@ -135,6 +136,13 @@ public:
     T &operator[](std::size_t i) const { return data_[i]; }
 
 private:
+    static std::size_t bytes_of(std::size_t size)
+    {
+        if (size > std::numeric_limits<std::size_t>::max() / sizeof(T))
+            throw device::OutOfMemory("tasks: an array of " + std::to_string(size) + " elements of " +
+                                      std::to_string(sizeof(T)) + " bytes is larger than any memory");
+        return size * sizeof(T);
+    }
     void swap(Array &other) noexcept
     {
         std::swap(core_, other.core_);
@@ -224,8 +232,13 @@ public:
 
     /* Throws Error, saying what would do, if the options cannot be. */
     explicit Runtime(Options options = {}) : core_(Core::make(std::move(options))) {}
-    /* Waits for all tasks; a failure that nobody has waited for is logged. */
-    ~Runtime() = default;
+    /* Waits for all tasks; a failure that nobody has waited for is logged. Arrays may outlive it. */
+    ~Runtime()
+    {
+        /* It does so itself when it goes. */
+        if (core_.use_count() > 1)
+            core_->wait_at_end();
+    }
     Runtime(const Runtime &) = delete;
     Runtime &operator=(const Runtime &) = delete;
 
@@ -233,7 +246,8 @@ public:
      * A task for the host's threads: the function is called with what is declared, as pointers and tiles in that
      * order, or without arguments if it takes none. Does not block, and copies nothing but the function.
      * Where it is not known before how many accesses there are, one list has all, say std::vector<Access>{in(x)}: then
-     * the function takes none of them, here and in what follows; on a GPU, Gpu::at() says where they are.
+     * the function takes none of them, here and in what follows but kernel(); on a GPU, Gpu::at() says where they are.
+     * On the host it cannot have a reduction.
      */
     template <typename F, typename... Accesses>
     void host(const Attributes &attributes, F function, Accesses... accesses)
@@ -299,6 +313,8 @@ private:
     {
         if constexpr (detail::is_list<Accesses...>) {
             using Closure = detail::Closure<Host, OnGpu>;
+            if constexpr (Closure::for_host)
+                (Core::check_list(attributes, accesses), ...);
             Closure closure{std::move(host), std::move(gpu), {}};
             core_->add(attributes, Closure::function, &closure, accesses...);
         } else {
@@ -329,6 +345,8 @@ template <typename... Arguments>
 void Runtime::kernel(const Attributes &attributes, const Kernel &kernel, const device::Geometry &geometry,
                      Arguments... arguments)
 {
+    static_assert((... && std::is_trivially_copyable_v<Arguments>),
+                  "a kernel's arguments are accesses, say in(x), and values whose bytes it is given");
     /* Accesses alone are declared; the closure has all arguments, in their order. */
     const auto declared = std::tuple_cat([](const auto &argument) {
         if constexpr (detail::is_access<std::remove_cvref_t<decltype(argument)>>)

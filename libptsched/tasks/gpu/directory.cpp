@@ -136,6 +136,10 @@ void Directory::add_item(const Access &access, const Entry &entry, Uses &uses)
     item.changed = writes(access.mode);
     item.renewed = !reads(access.mode);
     item.ordered = true;
+    /* One that writes all of it, and reads it by another access, needs what is there. */
+    for (device::Access::Item &other : uses.items)
+        if (other.block == item.block)
+            other.renewed = item.renewed = other.renewed && item.renewed;
     uses.access_of.push_back(static_cast<std::uint32_t>(uses.places.size() - 1));
     uses.items.push_back(item);
     if (access.range.rows > 1)
@@ -245,9 +249,15 @@ void Directory::unlist(Entry &entry)
 /* Whether a task writes all of it, and reads none. */
 bool Directory::is_covered(const Entry &entry, const Task &task) const
 {
-    return std::any_of(task.accesses, task.accesses + task.access_count, [&](const Access &access) {
+    const auto declared = task.declared();
+    const auto writes_all = [&](const Access &access) {
         return access.mode == Mode::out && covers(access.range, entry.range);
-    });
+    };
+    const auto reads_some = [&](const Access &access) {
+        return reads(access.mode) && !is_weak(access.mode) && overlap(access.range, entry.range);
+    };
+    return std::any_of(declared.begin(), declared.end(), writes_all) &&
+           std::none_of(declared.begin(), declared.end(), reads_some);
 }
 
 bool Directory::bring_home(const Task &task, bool may_copy)

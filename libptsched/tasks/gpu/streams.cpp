@@ -167,8 +167,11 @@ void Streams::give(Task &task, Stream &stream, Estimate ready)
     const bool has_failed = given.failure != nullptr;
     task.position = stream.add(std::move(given));
     in_flight_++;
-    /* What has failed may have given some work before: it ends when that has, and nothing is to follow it. */
-    if (has_failed)
+    /*
+     * What has failed may have given some work before: it ends when that has, and nothing is to follow it. Who follows
+     * a task with holds comes when these have gone, too.
+     */
+    if (has_failed || task.holds.load(std::memory_order_acquire))
         return;
     if (is_asked_for(task))
         stream.mark_tail_for_others();

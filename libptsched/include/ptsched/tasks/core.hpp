@@ -120,6 +120,12 @@ public:
     virtual const Options &options() const = 0;
     virtual State state() const = 0;
 
+    /* Blocks until all tasks have ended, and logs a failure that nobody has waited for. */
+    void wait_at_end() noexcept;
+
+    /* Of a task whose function takes no arguments. Throws Error if it would need one. */
+    static void check_list(const Attributes &attributes, std::span<const Access> accesses);
+
     /* The running task ends when, besides, drop_hold() was called as often. Throws Error outside of tasks. */
     static void *take_hold();
     static void drop_hold(void *task) noexcept;
