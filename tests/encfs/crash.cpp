@@ -16,6 +16,8 @@ class Disk final : public Memory {
 public:
     void write(std::uint64_t at, ConstBytes from) override
     {
+        if (at + from.size() > size())
+            resize(at + from.size());
         Memory::write(at, from);
         for (; !from.empty(); at += sector_bytes, from = from.subspan(std::min(from.size(), sector_bytes)))
             log_.push_back(
@@ -142,6 +144,63 @@ void power_is_cut()
     }
 }
 
+bool reads_as_zeros(StoredFile &file)
+{
+    const std::vector<std::byte> content = content_of(file);
+    return std::ranges::count(content, std::byte{0}) == static_cast<std::ptrdiff_t>(content.size());
+}
+
+/* A file that was never synced, of which the size is left, and not the header. */
+void the_header_is_lost()
+{
+    for (const bool has_sectors : {false, true}) {
+        Memory left;
+        std::shared_mutex lock;
+        StoredFile(left, volume(), engine(), lock).write(0, Random(1).bytes(2 * sector_bytes));
+        std::fill_n(left.bytes().begin(), has_sectors ? header_bytes : left.size(), std::byte{0});
+        StoredFile file(left, volume(), engine(), lock);
+        const auto append = [&] { file.write(file.size(), text("more")); };
+        CHECK(refused([&] { file.read(0, 1); }, {"header is damaged"}));
+        if (has_sectors) {
+            CHECK(refused(append, {"header is damaged"}));
+            file.resize(0);
+        }
+        append();
+        const Content content = file.read(file.size() - 4, 4);
+        CHECK(std::ranges::equal(content.bytes, text("more")));
+        file.resize(file.size() - 4);
+        CHECK(reads_as_zeros(file));
+    }
+}
+
+/* What can be read of a new file was written, or is zero; it can be written after it was cut to nothing. */
+void power_is_cut_when_it_is_new()
+{
+    for (unsigned seed = 0; seed < 300 && !tap::failed_here; seed++) {
+        Random random(seed);
+        Disk disk;
+        std::shared_mutex lock;
+        const std::vector<std::byte> model = random.bytes(3 * sector_bytes);
+        StoredFile(disk, volume(), engine(), lock).write(0, model);
+        Memory left = disk.after_crash(random);
+        StoredFile file(left, volume(), engine(), lock);
+        try {
+            const std::vector<std::byte> found = content_of(file);
+            for (std::uint64_t i = 0; i < sectors_of(found.size()); i++)
+                CHECK(may_be(sector_of(found, i), sector_bytes, {sector_of(model, i)}));
+        } catch (const ptsched::Error &) {
+            /* Its header is lost. */
+            CHECK(left.bytes()[0] == std::byte{0});
+        }
+        file.resize(0);
+        file.write(0, model);
+        StoredFile again(left, volume(), engine(), lock);
+        CHECK(content_of(again) == model);
+        if (tap::failed_here)
+            std::printf("# seed %u\n", seed);
+    }
+}
+
 /* Nothing is kept back: who has synced a file finds it. */
 void what_is_synced_is_there()
 {
@@ -169,6 +228,8 @@ void what_is_synced_is_there()
 std::vector<tap::Case> crash_cases()
 {
     return {{"a crash at any point leaves each sector as it was once", power_is_cut},
+            {"a header that is lost is an error to who reads, and the file can be used again", the_header_is_lost},
+            {"a crash at any point of a new file", power_is_cut_when_it_is_new},
             {"what is synced is there after a crash", what_is_synced_is_there}};
 }
 

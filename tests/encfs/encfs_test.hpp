@@ -86,6 +86,11 @@ public:
         std::ranges::copy(from, bytes_.begin() + static_cast<std::ptrdiff_t>(at));
     }
     std::uint64_t size() const override { return bytes_.size(); }
+    bool has_data(std::uint64_t at) const override
+    {
+        return std::ranges::any_of(bytes_.begin() + static_cast<std::ptrdiff_t>(std::min(at, bytes_.size())),
+                                   bytes_.end(), [](std::byte byte) { return byte != std::byte{0}; });
+    }
     void resize(std::uint64_t size) override { bytes_.resize(size); }
     void punch(std::uint64_t at, std::uint64_t bytes) override
     {

@@ -61,6 +61,15 @@ std::uint64_t FileBacking::size() const
     return static_cast<std::uint64_t>(status.st_size);
 }
 
+bool FileBacking::has_data(std::uint64_t at) const
+{
+    const off_t found = lseek(fd_, offset(at), SEEK_DATA);
+    if (found < 0 && errno == ENXIO)
+        return false;
+    done(found);
+    return true;
+}
+
 void FileBacking::resize(std::uint64_t size)
 {
     done(ftruncate(fd_, offset(size)));

@@ -16,6 +16,8 @@ public:
     virtual void read(std::uint64_t at, Bytes to) const = 0;
     virtual void write(std::uint64_t at, ConstBytes from) = 0;
     virtual std::uint64_t size() const = 0;
+    /* Whether there may be anything but holes from @at on. */
+    virtual bool has_data(std::uint64_t at) const = 0;
     virtual void resize(std::uint64_t size) = 0;
     /* Zeros that take no room, where that can be had; the size stays. */
     virtual void punch(std::uint64_t at, std::uint64_t bytes) = 0;
@@ -28,6 +30,7 @@ public:
     void read(std::uint64_t at, Bytes to) const override;
     void write(std::uint64_t at, ConstBytes from) override;
     std::uint64_t size() const override;
+    bool has_data(std::uint64_t at) const override;
     void resize(std::uint64_t size) override;
     void punch(std::uint64_t at, std::uint64_t bytes) override;
 

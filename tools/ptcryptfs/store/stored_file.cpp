@@ -13,6 +13,7 @@ namespace {
 /* What is punched in a file is written so many bytes at a time where it is not whole sectors. */
 constexpr std::array<std::byte, sector_bytes> zeros{};
 
+/* A header of zeros is none, too. */
 bool is_hole(ConstBytes sector)
 {
     return std::ranges::equal(sector, zeros);
@@ -26,22 +27,35 @@ void require_size(std::uint64_t at, std::uint64_t bytes)
         throw std::system_error(EFBIG, std::generic_category());
 }
 
-/* Nobody asks for the key of a file without a sector. */
+/* Nobody asks for the key of a file of size 0. */
 const Secret &StoredFile::key()
 {
     const std::lock_guard guard(key_mutex_);
-    if (!key_) {
-        FileHeader header;
-        backing_.read(0, header);
-        key_ = key_of_file(volume_, header);
-    }
+    if (!key_)
+        key_ = key_of_file(volume_, header());
     return *key_;
 }
 
-/* A file that was made, and nothing more before a crash, has none or a part of a header, and no sector. */
+FileHeader StoredFile::header() const
+{
+    FileHeader header;
+    backing_.read(0, header);
+    return header;
+}
+
+/*
+ * A crash may leave a new file with no header or a part of it, or with its size and a header of zeros, as contents are
+ * written later than sizes beneath. Sectors that are there need the header that is lost.
+ */
+bool StoredFile::lacks_header() const
+{
+    return backing_.size() < header_bytes || (is_hole(header()) && !backing_.has_data(stored_at(0)));
+}
+
+/* Who writes is alone, and needs no lock to see whether there is a key. */
 const Secret &StoredFile::key_for_writing()
 {
-    if (backing_.size() < header_bytes)
+    if (!key_ && lacks_header())
         backing_.write(0, make_file_header(volume_));
     return key();
 }
@@ -77,6 +91,8 @@ Content StoredFile::read(std::uint64_t at, std::size_t bytes)
     if (at >= whole || !bytes)
         return content;
     bytes = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, whole - at));
+    /* Holes need no key, but they stand for zeros only if the file has its header. */
+    key();
     const std::uint64_t first = at / sector_bytes, end = sectors_of(at + bytes);
     content.memory = engine_.buffer((end - first) * sector_bytes);
     fetch(first, content.memory.bytes());

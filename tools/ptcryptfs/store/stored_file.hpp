@@ -21,7 +21,8 @@ struct Content {
 
 /*
  * A file in plain text, whose sectors are encrypted in its backing. One that has just been made has no header: it gets
- * one before the first sector. Sizes and places are those of the plain text, in bytes.
+ * one before the first sector. After a crash one may have a size without it: it cannot be read then, and gets another
+ * one when it is written, if no sector is stored. Sizes and places are those of the plain text, in bytes.
  *
  * A sector is replaced as a whole, so if the device under it writes 4096 bytes at once or not at all, what was synced
  * is there after a crash; and what a file grows by is zeros first, which are written then.
@@ -50,6 +51,8 @@ public:
 private:
     const Secret &key();
     const Secret &key_for_writing();
+    FileHeader header() const;
+    bool lacks_header() const;
     void grow(std::uint64_t from, std::uint64_t size);
     void shrink(std::uint64_t size);
     void write_now(std::uint64_t at, ConstBytes from);
