@@ -50,10 +50,11 @@ class Volume:
         made = run("init", str(self.folder), "--memory", "20")
         check_equal(made.returncode, 0, made.stderr)
 
-    def mount(self, *options, environment=None, most_files=None):
+    def mount(self, *options, environment=None, limits=()):
+        """@limits: of resources, and how much it has of each."""
         def limit():
-            if most_files:
-                resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
+            for which, most in limits:
+                resource.setrlimit(which, (most, most))
         # It runs until the end of the mount.
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
             [PTCRYPTFS, "mount", "--foreground", *options, str(self.folder), str(self.mountpoint)],

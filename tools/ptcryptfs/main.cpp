@@ -7,6 +7,7 @@
 #include "tools/standard_streams.hpp"
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 
 namespace ptcryptfs {
 namespace {
@@ -128,6 +129,8 @@ int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     ptsched::occupy_standard_streams();
+    /* What would be larger than 'ulimit -f' allows is an error of who writes it, and no end for all the others. */
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         return ptsched::close_standard_output("ptcryptfs", ptcryptfs::run(argc, argv));
     } catch (const std::exception &error) {
