@@ -59,7 +59,7 @@ class Volume:
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
             [PTCRYPTFS, "mount", "--foreground", *options, str(self.folder), str(self.mountpoint)],
             stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})},
-            preexec_fn=limit)  # pylint: disable=subprocess-popen-preexec-fn
+            preexec_fn=limit, cwd=self.plain)  # pylint: disable=subprocess-popen-preexec-fn
         self.process.stdin.write("right\n")
         self.process.stdin.close()
         self.await_mount()

@@ -4,7 +4,11 @@
 #include <ptsched/base/error.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <openssl/crypto.h>
+#include <string>
+#include <sys/resource.h>
 
 namespace ptcryptfs {
 
@@ -13,10 +17,25 @@ namespace {
 /* A key of 64 bytes for each file that is open: 8,000 of them. OpenSSL takes powers of two. */
 constexpr std::size_t all_bytes = 1 << 20, least_bytes = 64;
 
+/*
+ * Keys of requests under way are outside of that memory, too: expanded, where OpenSSL and a GPU's driver have them. A
+ * limit of 1 is too small for a core file, and Linux takes it for none where a program is to get the core, which it
+ * does not of 0 (fs/coredump.c). PR_SET_DUMPABLE would also make /proc/PID root's, by which a scheduler knows whose it
+ * is.
+ */
+void leave_no_core()
+{
+    /* EPERM: it is 0, and may not be raised. */
+    const rlimit limit{1, 1};
+    if (setrlimit(RLIMIT_CORE, &limit) < 0 && errno != EPERM)
+        throw ptsched::Error(std::string("core dumps cannot be forbidden: ") + std::strerror(errno));
+}
+
 } // namespace
 
 void prepare_secrets()
 {
+    leave_no_core();
     if (CRYPTO_secure_malloc_initialized())
         return;
     /* 2: there is memory, but it could not be locked. */

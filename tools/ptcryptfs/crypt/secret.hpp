@@ -14,8 +14,8 @@ using ConstBytes = std::span<const std::byte>;
 
 /*
  * Before the first Secret, in the process that is to have them: memory for them is locked, is in no core dump, and has
- * pages around it that nobody can touch. A child has a copy whose pages are not locked. Throws Error that says which
- * limit does not allow it.
+ * pages around it that nobody can touch; and the process leaves no core at all. A child has a copy whose pages are not
+ * locked. Throws Error that says which limit does not allow it.
  */
 void prepare_secrets();
 
