@@ -46,6 +46,7 @@ void none_there()
 {
     Folder folder;
     CHECK(refused([&] { Volume::open(folder.path(), text("x")); }, {"no encrypted folder", "init"}));
+    CHECK(refused([&] { Volume::change_passphrase(folder.path(), text("x"), text("y")); }, {"no encrypted folder"}));
     CHECK(refused([&] { Volume::create(folder.path() / "none", text("x"), fast); }, {"none", "No such file"}));
 }
 

@@ -2,6 +2,7 @@
 #include "tools/ptcryptfs/fs/mount.hpp"
 
 #include "tools/ptcryptfs/fs/filesystem.hpp"
+#include "tools/ptcryptfs/volume/folder_lock.hpp"
 #include <ptsched/base/error.hpp>
 
 #include <cstring>
@@ -57,6 +58,14 @@ ptsched::UniqueFd open_files(const std::filesystem::path &folder)
     if (!fd)
         throw Error("cannot open " + files.string() + ": " + std::strerror(errno));
     return fd;
+}
+
+/* Two that write would not know of each other. */
+ptsched::UniqueFd lock_mount(const MountOptions &options)
+{
+    return lock_folder(options.folder, options.read_only ? Lock::shared : Lock::alone,
+                       options.folder.string() +
+                           " is mounted already; only read-only mounts of one folder can be there at the same time");
 }
 
 /* The session, with what has to be undone before it ends. */
@@ -119,6 +128,7 @@ void serve(const MountOptions &options, const Volume &volume, Engine &engine, co
     allow_many_files();
     /* The kernel has applied that of who asks. */
     umask(0);
+    const ptsched::UniqueFd lock = lock_mount(options);
     Filesystem filesystem(volume, engine, open_files(options.folder));
     const Session session(options, filesystem);
     const Signals signals(session.get());

@@ -18,7 +18,7 @@ struct MountOptions {
 
 /*
  * Serves requests until it is unmounted, or SIGINT, SIGTERM or SIGHUP comes; @is_mounted is called before the first
- * one. Throws Error if it cannot be mounted.
+ * one. Throws Error if it cannot be mounted, or is mounted already.
  */
 void serve(const MountOptions &options, const Volume &volume, Engine &engine, const std::function<void()> &is_mounted);
 

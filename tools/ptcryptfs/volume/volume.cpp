@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/ptcryptfs/volume/volume.hpp"
 
+#include "tools/ptcryptfs/volume/folder_lock.hpp"
 #include "tools/ptcryptfs/volume/volume_header.hpp"
 #include <ptsched/base/error.hpp>
 #include <ptsched/base/fd.hpp>
@@ -126,8 +127,14 @@ Volume Volume::open(const path &folder, ConstBytes passphrase)
     return Volume(opened(folder, parsed(folder), passphrase));
 }
 
+/* The folder itself is locked by who has mounted it, which is no reason to keep a passphrase. */
 void Volume::change_passphrase(const path &folder, ConstBytes old_one, ConstBytes new_one)
 {
+    /* What is no encrypted folder is said to be none, not to have no files. */
+    parsed(folder);
+    const ptsched::UniqueFd lock =
+        lock_folder(folder / files_name, Lock::alone,
+                    "the passphrase of " + folder.string() + " is being changed by another process");
     const VolumeHeader header = parsed(folder);
     const Secret key = opened(folder, header, old_one);
     write_header(folder, sealed(key.bytes(), new_one, header.scrypt));

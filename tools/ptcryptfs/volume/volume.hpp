@@ -22,7 +22,7 @@ public:
     static Volume create(const std::filesystem::path &folder, ConstBytes passphrase, const Scrypt &how = {});
     /* Throws Error that tells a folder without a volume, a header that is damaged, and a passphrase that is wrong. */
     static Volume open(const std::filesystem::path &folder, ConstBytes passphrase);
-    /* Throws as open() and create() do; the header is the old one then. */
+    /* Throws as open() and create() do, and if another process does the same; the header is the old one then. */
     static void change_passphrase(const std::filesystem::path &folder, ConstBytes old_one, ConstBytes new_one);
 
     /* For one purpose each. @salt: what tells apart those that have the same. */
