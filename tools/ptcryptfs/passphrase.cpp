@@ -5,6 +5,8 @@
 #include <ptsched/base/error.hpp>
 #include <ptsched/base/fd.hpp>
 
+#include <array>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <termios.h>
@@ -18,24 +20,53 @@ using ptsched::Error;
 
 constexpr std::size_t most_bytes = 1024;
 
-/* What is typed is not to be seen, as long as it lives. */
+/* What is typed is not to be seen, as long as it lives, or until a signal ends the process. */
 class Unseen {
 public:
-    explicit Unseen(int fd) : fd_(fd)
+    explicit Unseen(int fd)
     {
+        terminal_ = fd;
         if (tcgetattr(fd, &before_) < 0)
             throw Error(std::string("the terminal cannot be made to hide a passphrase: ") + std::strerror(errno));
+        catch_signals();
         termios without = before_;
         without.c_lflag &= ~static_cast<tcflag_t>(ECHO);
         tcsetattr(fd, TCSAFLUSH, &without);
     }
-    ~Unseen() { tcsetattr(fd_, TCSAFLUSH, &before_); }
+    ~Unseen()
+    {
+        show();
+        for (std::size_t i = 0; i < signals.size(); i++)
+            sigaction(signals[i], &actions_before_[i], nullptr);
+    }
     Unseen(const Unseen &) = delete;
     Unseen &operator=(const Unseen &) = delete;
 
 private:
-    const int fd_;
-    termios before_;
+    static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+    static void show() { tcsetattr(terminal_, TCSAFLUSH, &before_); }
+    static void show_and_die(int signal)
+    {
+        show();
+        raise(signal);
+    }
+    /* The default comes back with the first one. SIGTTOU, which stops a process in the background, is blocked then. */
+    void catch_signals()
+    {
+        struct sigaction ends {};
+        ends.sa_handler = show_and_die;
+        ends.sa_flags = static_cast<int>(SA_RESETHAND);
+        sigfillset(&ends.sa_mask);
+        for (std::size_t i = 0; i < signals.size(); i++)
+            if (sigaction(signals[i], nullptr, &actions_before_[i]) == 0 && actions_before_[i].sa_handler == SIG_DFL)
+                sigaction(signals[i], &ends, nullptr);
+    }
+
+    /* For handlers. */
+    static inline int terminal_;
+    static inline termios before_;
+    std::array<struct sigaction, signals.size()> actions_before_;
 };
 
 /* A byte at a time: what is behind the line is somebody else's. */
