@@ -34,7 +34,8 @@ inline std::string path_beneath(fuse_req_t request, fuse_ino_t number)
 class Handle {
 public:
     Handle(Filesystem &filesystem, Inode &inode, ptsched::UniqueFd fd)
-        : fd_(std::move(fd)), backing_(fd_.get()), file_(backing_, filesystem.volume, filesystem.engine, inode.lock)
+        : fd_(std::move(fd)), backing_(fd_.get()),
+          file_(backing_, filesystem.volume, filesystem.engine, inode.lock, filesystem.inodes.key_of(inode))
     {
     }
     int fd() const { return fd_.get(); }

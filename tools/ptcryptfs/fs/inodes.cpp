@@ -69,6 +69,15 @@ Inode &Inodes::known(ptsched::UniqueFd found)
     return *inode;
 }
 
+std::shared_ptr<KeyOfFile> Inodes::key_of(Inode &inode)
+{
+    const ptsched::Guard guard(mutex_);
+    std::shared_ptr<KeyOfFile> key = inode.key.lock();
+    if (!key)
+        inode.key = key = std::make_shared<KeyOfFile>();
+    return key;
+}
+
 void Inodes::forget(fuse_ino_t number, std::uint64_t lookups)
 {
     if (number == FUSE_ROOT_ID)

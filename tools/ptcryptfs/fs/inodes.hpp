@@ -5,6 +5,7 @@
 #define FUSE_USE_VERSION 312
 
 #include "libptsched/base/lock.hpp"
+#include "tools/ptcryptfs/store/stored_file.hpp"
 #include <ptsched/base/fd.hpp>
 
 #include <cstdint>
@@ -22,7 +23,8 @@ struct Inode {
     ptsched::UniqueFd fd;   /* O_PATH */
     std::shared_mutex lock; /* of the content: see StoredFile */
     std::pair<dev_t, ino_t> identity;
-    std::uint64_t lookups = 0; /* that the kernel has not forgotten */
+    std::uint64_t lookups = 0;    /* that the kernel has not forgotten */
+    std::weak_ptr<KeyOfFile> key; /* that all who have it open share */
 };
 
 /* Calls throw std::system_error. Thread-safe. */
@@ -36,6 +38,8 @@ public:
     /* The kernel comes to know it once more. */
     fuse_entry_param look_up(fuse_ino_t folder, const char *name);
     void forget(fuse_ino_t number, std::uint64_t lookups);
+    /* It goes with the last one that has it open: the kernel knows more files than there is locked memory for. */
+    std::shared_ptr<KeyOfFile> key_of(Inode &inode);
 
     /* The number of the descriptor that /proc has for it: what can be opened. */
     static std::string path_of(int fd) { return "/proc/self/fd/" + std::to_string(fd); }

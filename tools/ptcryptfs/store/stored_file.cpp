@@ -30,10 +30,10 @@ void require_size(std::uint64_t at, std::uint64_t bytes)
 /* Nobody asks for the key of a file of size 0. */
 const Secret &StoredFile::key()
 {
-    const std::lock_guard guard(key_mutex_);
-    if (!key_)
-        key_ = key_of_file(volume_, header());
-    return *key_;
+    const std::lock_guard guard(key_->mutex);
+    if (!key_->key)
+        key_->key = key_of_file(volume_, header());
+    return *key_->key;
 }
 
 FileHeader StoredFile::header() const
@@ -55,7 +55,7 @@ bool StoredFile::lacks_header() const
 /* Who writes is alone, and needs no lock to see whether there is a key. */
 const Secret &StoredFile::key_for_writing()
 {
-    if (!key_ && lacks_header())
+    if (!key_->key && lacks_header())
         backing_.write(0, make_file_header(volume_));
     return key();
 }

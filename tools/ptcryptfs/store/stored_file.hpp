@@ -5,6 +5,8 @@
 #include "tools/ptcryptfs/store/backing.hpp"
 #include "tools/ptcryptfs/store/layout.hpp"
 
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <shared_mutex>
 
@@ -19,6 +21,12 @@ struct Content {
     Bytes bytes;
 };
 
+/* A file's key, from when somebody needs it. */
+struct KeyOfFile {
+    std::mutex mutex;
+    std::optional<Secret> key;
+};
+
 /*
  * A file in plain text, whose sectors are encrypted in its backing. One that has just been made has no header: it gets
  * one before the first sector. After a crash one may have a size without it: it cannot be read then, and gets another
@@ -27,13 +35,15 @@ struct Content {
  * A sector is replaced as a whole, so if the device under it writes 4096 bytes at once or not at all, what was synced
  * is there after a crash; and what a file grows by is zeros first, which are written then.
  *
- * Thread-safe, also with others of the same file if @lock is theirs, too: writers are alone. Calls throw
- * std::system_error of the backing (EFBIG: larger than a file can be), and Error if the header is damaged.
+ * Thread-safe, also with others of the same file if @lock is theirs, too: writers are alone. They may have @key in
+ * common then, of which there is not room for any number. Calls throw std::system_error of the backing (EFBIG: larger
+ * than a file can be), and Error if the header is damaged.
  */
 class StoredFile {
 public:
-    StoredFile(Backing &backing, const Volume &volume, Engine &engine, std::shared_mutex &lock)
-        : backing_(backing), volume_(volume), engine_(engine), lock_(lock)
+    StoredFile(Backing &backing, const Volume &volume, Engine &engine, std::shared_mutex &lock,
+               std::shared_ptr<KeyOfFile> key = std::make_shared<KeyOfFile>())
+        : backing_(backing), volume_(volume), engine_(engine), lock_(lock), key_(std::move(key))
     {
     }
 
@@ -66,8 +76,7 @@ private:
     const Volume &volume_;
     Engine &engine_;
     std::shared_mutex &lock_;
-    std::mutex key_mutex_;
-    std::optional<Secret> key_;
+    const std::shared_ptr<KeyOfFile> key_;
 };
 
 } // namespace ptcryptfs
