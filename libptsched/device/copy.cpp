@@ -14,6 +14,7 @@ void Copy::await_ready(Queue &other)
 /* One marker for each queue is enough, since it works in order. Where nothing is evicted, nobody asks. */
 void Copy::used(const Queue &by, const MarkerPtr &until)
 {
+    was_used = true;
     if (!residents)
         return;
     if (!use.queue || use.queue == &by) {
@@ -50,7 +51,7 @@ void Copy::clear()
     device = nullptr;
     ready.reset();
     queue = nullptr;
-    moved = fixed = foreign = lent = false;
+    moved = was_used = fixed = foreign = lent = false;
     pins = 0;
     use = {};
     more_uses.clear();

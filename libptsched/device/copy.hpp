@@ -26,6 +26,8 @@ struct Copy : Resident {
     void used(const Queue &by, const MarkerPtr &until);
     /* What is between it and its eviction. */
     std::vector<MarkerPtr> pending() const;
+    /* Whether its memory may still be written though all work that uses the block is done. */
+    bool may_arrive_later() const { return ready && !ready->seen() && (device == &host() || (moved && !was_used)); }
     bool held() const { return fixed || foreign || lent || pins; }
     void clear();
 
@@ -34,12 +36,13 @@ struct Copy : Resident {
     Address address = 0;
     MarkerPtr ready; /* null: valid, for all that anybody knows */
     const Queue *queue = nullptr;
-    bool moved = false;   /* a queue copied it there, and nobody else asks whether it has */
-    bool fixed = false;   /* never evicted */
-    bool foreign = false; /* in memory of somebody else, which is never written */
-    bool lent = false;    /* in the memory of the whole that the block is a slice of */
-    unsigned pins = 0;    /* by work that no queue has yet */
-    Use use;              /* by work that a queue has */
+    bool moved = false;    /* a queue copied it there, and nobody else asks whether it has */
+    bool was_used = false; /* since then: who waits for that work has waited for the copy */
+    bool fixed = false;    /* never evicted */
+    bool foreign = false;  /* in memory of somebody else, which is never written */
+    bool lent = false;     /* in the memory of the whole that the block is a slice of */
+    unsigned pins = 0;     /* by work that no queue has yet */
+    Use use;               /* by work that a queue has */
     std::vector<Use> more_uses;
     Copy *next = nullptr; /* of the block */
 

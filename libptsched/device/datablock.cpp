@@ -113,16 +113,23 @@ void Datablock::bring_to_host()
 /* Who gives the device work finds it there; the queue for what comes in is nobody's whose work waits. */
 void Datablock::prefetch(Device &device)
 {
+    if (&device != &host()) {
+        prefetch(device, device.has_programs() ? device.incoming() : device.outgoing());
+        return;
+    }
+    DatablockImpl &block = impl(*this);
+    DatablockImpl::Lock lock(block.mutex_);
+    if (block.first_ && !block.why_not_)
+        block.on_host();
+}
+
+void Datablock::prefetch(Device &device, Queue &queue)
+{
     DatablockImpl &block = impl(*this);
     DatablockImpl::Lock lock(block.mutex_);
     if (!block.first_ || block.why_not_ || block.find(device))
         return;
-    if (&device == &host()) {
-        block.on_host();
-        return;
-    }
     try {
-        Queue &queue = device.has_programs() ? device.incoming() : device.outgoing();
         block.copy_to(lock, device, {queue, queue});
     } catch (const OutOfMemory &) {
         /* Then who needs it waits for it. */
@@ -190,7 +197,7 @@ Address Datablock::use(Device &device, Queue &queue)
     DatablockImpl &block = impl(*this);
     DatablockImpl::Lock lock(block.mutex_);
     Copy &copy = block.usable(lock, device, {queue, queue});
-    copy.fixed = true;
+    copy.fixed = copy.was_used = true;
     return copy.address;
 }
 

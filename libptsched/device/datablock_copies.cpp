@@ -57,12 +57,16 @@ void DatablockImpl::refuse() const
     throw Error("a datablock of " + std::to_string(bytes_) + " bytes is used, but " + why_not_);
 }
 
-/* Nobody need have waited for what is on its way to the host; it must not come when the memory is somebody else's. */
+/*
+ * Nobody need have waited for what is on its way to the host, or was brought to a device for work that did not come; it
+ * must not come when the memory is somebody else's.
+ */
 DatablockImpl::~DatablockImpl()
 {
-    for (const Copy *copy : {find(host()), find_outdated(host())})
-        if (copy && copy->ready && !copy->ready->seen())
-            settle(*copy->ready);
+    for (const Copy *chain : {first_, outdated_})
+        for (const Copy *copy = chain; copy; copy = copy->next)
+            if (copy->may_arrive_later())
+                settle(*copy->ready);
     while (first_)
         remove(*first_);
     while (Copy *copy = outdated_) {

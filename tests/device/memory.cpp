@@ -203,6 +203,44 @@ void what_is_copied_stays()
     CHECK(busy.is_over());
 }
 
+/* Likewise what is brought to a device for work that does not come. */
+void what_is_brought_stays()
+{
+    auto queue = gpu().make_queue(), copies = gpu().make_queue();
+    const auto stays = [&](auto bring) {
+        BusyUntilAsleep busy(gpu(), *queue);
+        copies->after(queue->mark());
+        auto block = filled(1, kilo);
+        bring(*block);
+        BusyUntilAsleep::about_to_sleep = true;
+        block.reset();
+        CHECK(busy.is_over());
+    };
+    stays([&](Datablock &block) { block.prefetch(gpu(), *copies); });
+    stays([&](Datablock &block) {
+        gpu().incoming().after(copies->mark());
+        block.prefetch(gpu());
+    });
+}
+
+/* Who has waited for the work that used it has waited for the copy, though nobody knows where that ended. */
+void what_was_used_keeps_nobody_waiting()
+{
+    auto queue = gpu().make_queue();
+    auto block = filled(1, kilo);
+    {
+        const Access::Item item = Access::reads(*block);
+        Address address;
+        Access access(gpu(), *queue, {&item, 1}, &address);
+        access.given(queue->mark_for_later());
+    }
+    queue->finish();
+    BusyUntilAsleep busy(gpu(), *queue);
+    BusyUntilAsleep::about_to_sleep = true;
+    block.reset();
+    CHECK(!busy.is_over());
+}
+
 /* A GPU whose driver has no more events, and what somebody does with it behind a kernel that does not end before. */
 class WithoutEvents {
 public:
@@ -373,6 +411,8 @@ std::vector<tap::Case> test::memory_cases()
             {"a driver that has no more memory", the_driver_has_no_more},
             {"what work uses stays until it has ended", what_is_used_stays},
             {"what is copied to the host stays until it is there", what_is_copied_stays},
+            {"what is brought ahead of work stays until it is there", what_is_brought_stays},
+            {"what work has used keeps nobody waiting", what_was_used_keeps_nobody_waiting},
             {"what failed leaves no work behind that could not be marked", work_of_a_failed_access_ends},
             {"nor copies", copies_that_cannot_be_marked_end},
             {"work that needs more than there is is refused", too_much_for_one},

@@ -97,6 +97,8 @@ public:
      * is no content yet, or no memory. May wait for work whose datablocks make room. Throws Error as use() does.
      */
     void prefetch(Device &device);
+    /* The same by a queue of the device, which is not the host. */
+    void prefetch(Device &device, Queue &queue);
     /* @reads is to be one more when the content is first read from now on. */
     void count_in(const std::shared_ptr<std::atomic<unsigned>> &reads);
 
