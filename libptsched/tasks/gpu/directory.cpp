@@ -85,16 +85,13 @@ device::MarkerPtr Directory::bring_ahead(const Task &task, const Access &access,
     Entry &entry = entry_of(access.range);
     if (!entry.moves() || entry.on_devices || entry.away || !entry.overlapping.empty())
         return nullptr;
-    device::MarkerPtr arrival;
-    if (entry.block) {
-        const device::Access::Item item{entry.block.get()};
-        device::Address address;
-        device::Access uses(*site.device, *site.copies, {&item, 1}, &address);
-        uses.given(arrival = site.copies->mark());
-    } else {
+    /* No work uses it yet, so who forgets the block waits for the copy. */
+    if (!entry.block)
         move_to_device(entry, access.mode, site.index, *site.device, *site.copies, nullptr);
-        arrival = site.copies->mark();
-    }
+    else if (entry.block->prefetch(*site.device, *site.copies); entry.block->missing(*site.device))
+        return nullptr;
+    device::MarkerPtr arrival = site.copies->mark();
+    entry.last_used = clock_;
     count_copy(entry, site);
     list(entry);
     have(entry, bit_of(site));

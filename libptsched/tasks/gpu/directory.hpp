@@ -62,7 +62,7 @@ public:
     void use(const Task &task, const Site &site, Stream &stream, Uses &uses);
     /*
      * Likewise: a task that has not been given is to read @access, which nobody writes before. Begins to copy that to
-     * @site, if it is on the host alone and nothing else has bytes of it. Null: there is nothing to copy.
+     * @site, if it is on the host alone and nothing else has bytes of it. Null: nothing is copied.
      */
     device::MarkerPtr bring_ahead(const Task &task, const Access &access, const Site &site);
     /* Drops what no work uses any more; likewise. */
@@ -130,7 +130,7 @@ private:
     mutable SmallMutex mutex_;
     Entries entries_ PTSCHED_GUARDED_BY(mutex_);
     Entry *newest_ PTSCHED_GUARDED_BY(mutex_) = nullptr; /* of those that a device may have */
-    std::uint64_t clock_ PTSCHED_GUARDED_BY(mutex_) = 0, last_sweep_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    std::uint64_t clock_ PTSCHED_GUARDED_BY(mutex_) = 1, last_sweep_ PTSCHED_GUARDED_BY(mutex_) = 0;
     std::size_t sweep_at_ PTSCHED_GUARDED_BY(mutex_) = 1024;
     std::vector<Retired> retired_ PTSCHED_GUARDED_BY(mutex_);
     std::atomic<std::size_t> listed_{0}, retired_count_{0};

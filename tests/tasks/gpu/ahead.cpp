@@ -75,6 +75,22 @@ void who_came_too_late()
     CHECK_EQ(core.state().bytes_to_devices, 3 * bytes);
 }
 
+/* However many other ranges there are. */
+void stays_until_it_is_used()
+{
+    constexpr std::size_t ranges = 1100, floats = 16;
+    Core core;
+    std::vector<float> x(size, 1), y(size, 2), z(size), small(ranges * floats);
+    Node &later = expected(core, {in(x), in(y), out(z)});
+    for (std::size_t i = 0; i < ranges; i++)
+        core.give({in(&small[i * floats], floats)}, nothing);
+    core.ready(later);
+    core.end(later);
+    CHECK_EQ(core.state().bytes_to_devices, 2 * bytes + ranges * floats * sizeof(float));
+    core.finish();
+    CHECK(all_are(z, 3));
+}
+
 /* A part of the memory is left to others: the rest is brought when it is needed. */
 void not_more_than_a_part()
 {
@@ -103,5 +119,6 @@ std::vector<tap::Case> test::ahead_cases()
     return {{"what is read later is brought ahead", is_brought_ahead},
             {"what is not worth it is not brought", is_not_brought},
             {"tasks that have been given expect nothing", who_came_too_late},
+            {"what was brought ahead stays until it is used", stays_until_it_is_used},
             {"no more than a part of the memory is used ahead", not_more_than_a_part}};
 }
