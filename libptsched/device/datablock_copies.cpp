@@ -3,6 +3,7 @@
 #include "libptsched/device/datablock.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace ptsched::device {
@@ -15,16 +16,20 @@ void check_own(const Copy &copy)
         throw Error("a datablock in memory of somebody else is written");
 }
 
-/* Without a marker nobody can wait for the work later, and what it uses is given back. */
-MarkerPtr mark_or_settle(Queue &queue, bool for_later = false)
-{
-    try {
-        return for_later ? queue.mark_for_later() : queue.mark();
-    } catch (...) {
-        settle(queue);
-        throw;
+/*
+ * Where a copy fails that has several parts, or cannot be marked, nobody can wait later for what the queue has of it,
+ * and the memory is given back.
+ */
+struct SettledByErrors {
+    ~SettledByErrors()
+    {
+        if (std::uncaught_exceptions() > before)
+            settle(queue);
     }
-}
+
+    Queue &queue;
+    const int before = std::uncaught_exceptions();
+};
 
 } // namespace
 
@@ -151,11 +156,12 @@ MarkerPtr DatablockImpl::download(void *to, const std::vector<MarkerPtr> &after)
 {
     Copy &source = *first_;
     Queue &queue = source.device->outgoing();
+    const SettledByErrors settled{queue};
     for (const MarkerPtr &marker : after)
         queue.after(marker);
     source.await(queue);
     copy_to_host(*source.device, queue, to, source.address);
-    MarkerPtr marker = mark_or_settle(queue);
+    MarkerPtr marker = queue.mark();
     source.used(queue, marker);
     return marker;
 }
@@ -195,6 +201,7 @@ Copy &DatablockImpl::copy_to(Lock &lock, Device &device, const By &by)
     Room room = room_for(lock, device, queue);
     if (Copy *copy = find(device))
         return *copy;
+    const SettledByErrors settled{queue};
     /* Without one, from the host, where what is on another device passes. */
     Copy *const found = find_source(device);
     Copy &source = found ? *found : on_host();
@@ -204,7 +211,7 @@ Copy &DatablockImpl::copy_to(Lock &lock, Device &device, const By &by)
     else
         copy_from_host(device, queue, room.address, source);
     /* Whom it is uploaded for, and who gave it, do not ask. */
-    MarkerPtr marker = mark_or_settle(queue, weak_from_this().use_count() <= 2);
+    MarkerPtr marker = weak_from_this().use_count() <= 2 ? queue.mark_for_later() : queue.mark();
     source.used(queue, marker);
     Copy &copy = add(room, &queue, marker);
     copy.moved = true;
@@ -309,13 +316,14 @@ void DatablockImpl::copy_into(Address to, Device &device, Queue &queue)
 {
     Lock lock(mutex_);
     check_usable();
+    const SettledByErrors settled{queue};
     Copy *there = find(device), *source = there ? there : &on_host();
     source->await(queue);
     if (there)
         queue.copy(to, *source->device, source->address, bytes_);
     else
         copy_from_host(device, queue, to, *source);
-    source->used(queue, mark_or_settle(queue));
+    source->used(queue, queue.mark());
 }
 
 void DatablockImpl::unpin(const Device &device, const Queue &queue, const MarkerPtr &marker, bool written)

@@ -241,7 +241,16 @@ void what_was_used_keeps_nobody_waiting()
     CHECK(!busy.is_over());
 }
 
-/* A GPU whose driver has no more events, and what somebody does with it behind a kernel that does not end before. */
+/* @work fails behind a kernel that does not end before, and only when the queue has done what it had. */
+template <typename Work>
+void fails_late(device::Device &gpu, device::Queue &queue, Work work, const std::vector<std::string> &words)
+{
+    BusyUntilAsleep busy(gpu, queue);
+    CHECK(refused(work, words));
+    CHECK(busy.is_over());
+}
+
+/* A GPU whose driver has no more events. */
 class WithoutEvents {
 public:
     WithoutEvents() = default;
@@ -249,12 +258,9 @@ public:
     WithoutEvents(const WithoutEvents &) = delete;
     WithoutEvents &operator=(const WithoutEvents &) = delete;
 
-    /* @work fails for that, and only when the queue has done what it had. */
     template <typename Work> void fails_late(device::Queue &queue, Work work)
     {
-        BusyUntilAsleep busy(gpu, queue);
-        CHECK(refused(work, {"cuEventCreate", "OUT_OF_MEMORY"}));
-        CHECK(busy.is_over());
+        ::fails_late(gpu, queue, work, {"cuEventCreate", "OUT_OF_MEMORY"});
     }
 
     device::Device &gpu = only();
@@ -309,6 +315,63 @@ void copies_that_cannot_be_marked_end()
     CHECK(!is_on(there, device::host()));
     without.fails_late(*queue, [&] { here->use(without.gpu, *queue); });
     CHECK(!is_on(here, without.gpu));
+}
+
+/* Each way the driver copies a row, and refuses the next. */
+namespace one_row {
+
+unsigned uploads, downloads;
+
+CUresult upload(CUdeviceptr to, const void *from, std::size_t bytes, CUstream stream)
+{
+    if (!uploads++)
+        return device::Driver::get()->upload(to, from, bytes, stream);
+    BusyUntilAsleep::about_to_sleep = true;
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult download(void *to, CUdeviceptr from, std::size_t bytes, CUstream stream)
+{
+    if (!downloads++)
+        return device::Driver::get()->download(to, from, bytes, stream);
+    BusyUntilAsleep::about_to_sleep = true;
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* For good, as all devices are. */
+device::Device &gpu()
+{
+    static device::Driver driver = *device::Driver::get();
+    driver.copy_rows = nullptr;
+    driver.upload = upload;
+    driver.download = download;
+    static device::Device &device = *new device::CudaDevice(driver, 0);
+    return device;
+}
+
+} // namespace one_row
+
+void rows_before_one_that_fails_end()
+{
+    constexpr std::size_t rows = 4;
+    device::Device &bad = one_row::gpu();
+    auto queue = bad.make_queue();
+    std::vector<float> x(rows * kilo / sizeof(float)), y(x);
+    const device::Rows every_other{kilo / 2, rows, kilo};
+    auto here = Datablock::at_home(x.data(), every_other), there = Datablock::at_home(y.data(), every_other);
+    fails_late(bad, *queue, [&] { here->use(bad, *queue); }, {"cuMemcpyHtoDAsync"});
+    CHECK(!is_on(here, bad));
+    {
+        const Access::Item item = Access::renews(*there);
+        Address address;
+        Access access(bad, *queue, {&item, 1}, &address);
+        access.given(queue->mark());
+    }
+    fails_late(bad, bad.outgoing(), [&] { there->bring_to_host(); }, {"cuMemcpyDtoHAsync"});
+    CHECK(!is_on(there, device::host()));
+    here.reset();
+    there.reset();
+    bad.trim(0);
 }
 
 void too_much_for_one()
@@ -415,6 +478,7 @@ std::vector<tap::Case> test::memory_cases()
             {"what work has used keeps nobody waiting", what_was_used_keeps_nobody_waiting},
             {"what failed leaves no work behind that could not be marked", work_of_a_failed_access_ends},
             {"nor copies", copies_that_cannot_be_marked_end},
+            {"nor rows before one that cannot be copied", rows_before_one_that_fails_end},
             {"work that needs more than there is is refused", too_much_for_one},
             {"what use() gave stays", what_use_gave_stays},
             {"a graph whose datablocks do not fit a GPU's memory", a_graph_that_does_not_fit},
