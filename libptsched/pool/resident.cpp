@@ -17,6 +17,8 @@ constexpr unsigned look_ahead = 6;
 constexpr unsigned most_in_vain = 12;
 /* Fewer tasks than one for so many blocks, and only those are looked at that have some. */
 constexpr unsigned few_of = 8;
+/* It stays, since who begins to copy it goes on before it is copied. */
+constexpr Lodge nobody_lodges{};
 
 std::size_t aligned(std::size_t bytes)
 {
@@ -34,9 +36,8 @@ Resident::Layout::Layout(const Shape &shape, unsigned pieces)
 
 Resident::Resident(device::Device &device, std::unique_ptr<device::Code> code, const Shape &shape)
     : device_(device), code_(std::move(code)), shape_(shape), pieces_(pieces_of(shape.task_bytes)), at_(shape, pieces_),
-      queue_(device.make_queue()), shared_(device::Allocation::pinned(at_.end)),
-      lodge_(device::Allocation::on_device(device, sizeof(Lodge))),
-      memory_(static_cast<std::byte *>(shared_.host_address())), blocks_(shape.blocks),
+      shared_(device::Allocation::pinned(at_.end)), lodge_(device::Allocation::on_device(device, sizeof(Lodge))),
+      queue_(device.make_queue()), memory_(static_cast<std::byte *>(shared_.host_address())), blocks_(shape.blocks),
       labels_(std::size_t{shape.blocks} * shape.depth), loads_(shape.depth + 1, none)
 {
     std::memset(memory_, 0, shared_.bytes());
@@ -55,7 +56,6 @@ void Resident::start()
     absent_ = shape_.blocks;
     leaving_ = false;
     run_++;
-    const Lodge empty{};
     const device::Address base = shared_.address();
     Slots slots{};
     slots.tasks = static_cast<const Piece *>(device::host_pointer(base));
@@ -68,15 +68,27 @@ void Resident::start()
     slots.depth = shape_.depth;
     slots.pieces = pieces_;
     slots.run = run_;
-    queue_->upload(lodge_.address(), &empty, sizeof(empty));
+    queue_->upload(lodge_.address(), &nobody_lodges, sizeof(nobody_lodges));
     queue_->run(*code_, {{shape_.blocks, 1, 1}, {shape_.threads, 1, 1}, shape_.shared_bytes}, {&slots});
-    end_ = queue_->mark();
+    try {
+        end_ = queue_->mark();
+    } catch (...) {
+        /* Nobody could wait for its end later. */
+        tell_to_leave();
+        device::settle(*queue_);
+        ended();
+        throw;
+    }
 }
 
 void Resident::leave()
 {
-    if (!end_ || leaving_)
-        return;
+    if (end_ && !leaving_)
+        tell_to_leave();
+}
+
+void Resident::tell_to_leave()
+{
     leaving_ = true;
     for (unsigned block = 0; block < shape_.blocks; block++)
         store_whole(memory_ + at_.notices + block * sizeof(Notice), _mm_cvtsi32_si128(static_cast<int>(run_)));

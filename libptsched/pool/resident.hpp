@@ -88,6 +88,7 @@ private:
     void link(unsigned block);
     void unlink(unsigned block);
     unsigned load_of(unsigned block) const { return blocks_[block].given - blocks_[block].collected; }
+    void tell_to_leave();
     void ended();
 
     device::Device &device_;
@@ -95,9 +96,9 @@ private:
     const Shape shape_;
     const unsigned pieces_;
     const Layout at_;
-    const std::unique_ptr<device::Queue> queue_;
     const device::Allocation shared_; /* with the GPU: tasks, results, notices, the bell, presence, first numbers */
     const device::Allocation lodge_;
+    const std::unique_ptr<device::Queue> queue_; /* goes first: it waits for its work, which uses these */
     std::byte *const memory_;
 
     std::vector<Block> blocks_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What cannot be is refused, and what fails is named. */
+#include "libptsched/device/cuda.hpp"
 #include "tests/pool/waiting.hpp"
 #include <ptsched/device/log.hpp>
 
@@ -75,6 +76,24 @@ void failed_on_the_device()
     }
 }
 
+/* A kernel whose end nobody could wait for leaves, and the pool says why. */
+void no_event_for_the_end()
+{
+    static device::Driver driver = *device::Driver::get();
+    driver.event_create = [](CUevent *, unsigned) { return CUDA_ERROR_OUT_OF_MEMORY; };
+    /* For good, as all devices are. */
+    static device::Device &bad = *new device::CudaDevice(driver, 0);
+    auto options = options_for("squares");
+    options.devices = {&bad};
+    const auto pushes = [&] {
+        Squares squares(options);
+        squares.push(Square{1, 0, 0});
+        squares.wait();
+    };
+    CHECK(refused(pushes, {"cuEventCreate", "OUT_OF_MEMORY"}));
+    bad.trim(0);
+}
+
 /* A task that does not end is waited for as long as was said, and named. */
 void never_ends()
 {
@@ -113,5 +132,6 @@ std::vector<tap::Case> test::error_cases()
     return {{"options that cannot be", options_that_cannot_be},
             {"a task that fails on the host", failed_on_the_host},
             {"a task that fails on the device", failed_on_the_device},
+            {"a kernel that cannot be marked", no_event_for_the_end},
             {"a task that never ends", never_ends}};
 }
