@@ -123,9 +123,10 @@ void Stream::bring_parameters(std::span<const std::byte> parameters)
     if (parameters.size() == last_parameters_.size() &&
         std::equal(parameters.begin(), parameters.end(), last_parameters_.begin()))
         return;
+    /* They are lost, whether there is room for others or not. */
+    last_parameters_.clear();
     const device::Address to = parameters_.of(parameters.size());
     launch_.parameters = pointer<unsigned char>(to);
-    last_parameters_.clear();
     if (!parameters.empty() && parameters.size() <= few_bytes) {
         /* Nothing reads it any more: a piece waits for all that it has given the queue. */
         if (parameters_here_.empty())

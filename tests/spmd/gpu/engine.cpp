@@ -124,6 +124,27 @@ void input_that_does_not_fit()
     }
 }
 
+/* Those that were there are lost when larger ones have no room, and come anew. */
+void parameters_that_have_no_room()
+{
+    spmd::Program program = program_of<std::uint64_t, unsigned>("", false);
+    program.gpu = {};
+    program.gpu.host.map = [](spmd::GpuBlock &block) { block.emit_numbered(block.parameters(), sizeof(unsigned)); };
+    device::gpus().at(1)->limit_memory(1 << 20);
+    Node node(program, {.which = {1}, .streams = 1, .attach = false});
+    const std::vector<unsigned> some = numbers(40000), too_many = numbers(400000);
+    const auto run = [&](const std::vector<unsigned> &parameters) {
+        spmd::Piece like;
+        like.block.parameters = std::as_bytes(std::span(parameters));
+        node.pairs.clear();
+        node.map<unsigned>(some, some.size(), like);
+    };
+    run(some);
+    CHECK(contains(error_of([&] { run(too_many); }), "no memory"));
+    run(some);
+    CHECK((summed<std::uint64_t, unsigned>(node.pairs) == numbered(some)));
+}
+
 /* From page-locked memory and from other, in more chunks than are page-locked at once. */
 void many_chunks()
 {
@@ -253,6 +274,7 @@ std::vector<tap::Case> engine_cases()
             {"parts of input that stays on the GPU", parts_of_input_that_stays},
             {"input that comes once", input_that_goes},
             {"input that has no room on the GPU", input_that_does_not_fit},
+            {"parameters that have no room on the GPU", parameters_that_have_no_room},
             {"input and pairs of many chunks, from memory of each kind", many_chunks},
             {"an engine for each GPU", several_gpus},
             {"an engine ends when its work has", an_end_with_work},
