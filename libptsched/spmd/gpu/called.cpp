@@ -118,10 +118,7 @@ Pairs Stream::map_by_host(const Piece &piece)
         program_.gpu.host.map(*called);
     });
     /* What it has allocated is used until then, whatever it throws. */
-    struct Settled {
-        device::Queue &queue;
-        ~Settled() { device::settle(queue); }
-    } settled{*queue_};
+    const Settled settled{*queue_};
     queue_->run(*code, {}, {});
     Pairs made = called->bring();
     queue_->finish();

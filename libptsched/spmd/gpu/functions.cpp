@@ -52,6 +52,7 @@ gpu::Traits Functions::describe(device::Device &gpu) const
     launch.step = gpu::Step::describe;
     launch.traits = static_cast<gpu::Traits *>(device::host_pointer(there.address()));
     const device::PooledQueue queue = device::QueuePool::of(gpu).take();
+    const Settled settled{*queue};
     queue->run(*code_, {{1}, {32}}, {&launch});
     queue->download(here.host_address(), there.address(), sizeof(gpu::Traits));
     queue->finish();

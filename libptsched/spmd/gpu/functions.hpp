@@ -16,6 +16,12 @@
 
 namespace ptsched::spmd {
 
+/* Waits when it goes: an error leaves work in the queue that uses what goes then, too. */
+struct Settled {
+    device::Queue &queue;
+    ~Settled() { device::settle(queue); }
+};
+
 /* Thread-safe. */
 class Functions {
 public:

@@ -82,11 +82,8 @@ Stream::~Stream()
 
 Pairs Stream::map(const Piece &piece)
 {
-    /* An error leaves work in the queue that uses the piece, and what this has. */
-    struct Settled {
-        device::Queue &queue;
-        ~Settled() { device::settle(queue); }
-    } settled{*queue_};
+    /* What uses the piece, and what this has, ends whatever is thrown. */
+    const Settled settled{*queue_};
     place_ = {}; /* of one that has failed */
     bring_parameters(piece.block.parameters);
     bring_input(piece);
