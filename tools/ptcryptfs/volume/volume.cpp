@@ -66,6 +66,15 @@ void sync_folder(const path &folder)
         fail("cannot sync " + folder.string());
 }
 
+/* Whoever could open the folder with the old header can with the new one. False, with errno, if that cannot be. */
+bool keep_rights(int fd, const path &old_one)
+{
+    struct stat before;
+    if (stat(old_one.c_str(), &before) < 0)
+        return errno == ENOENT;
+    return fchown(fd, before.st_uid, before.st_gid) == 0 && fchmod(fd, before.st_mode & 07777) == 0;
+}
+
 /* Either the whole new one is there after that, or what was there before. */
 void write_header(const path &folder, const VolumeHeader &header)
 {
@@ -76,7 +85,7 @@ void write_header(const path &folder, const VolumeHeader &header)
     ptsched::UniqueFd fd(open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
     errno = fd ? ENOSPC : errno;
     if (!fd || write(fd.get(), written.data(), written.size()) != static_cast<ssize_t>(written.size()) ||
-        fsync(fd.get()) < 0 || rename(unfinished.c_str(), file.c_str()) < 0) {
+        !keep_rights(fd.get(), file) || fsync(fd.get()) < 0 || rename(unfinished.c_str(), file.c_str()) < 0) {
         const int error = errno;
         unlink(unfinished.c_str());
         errno = error;
