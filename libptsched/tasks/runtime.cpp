@@ -111,8 +111,8 @@ void CoreImpl::stop() noexcept
 void CoreImpl::check_rows(const Range &range, const char *who, const char *does)
 {
     if (range.rows > 1 && range.pitch < range.row_bytes)
-        refuse(std::string(who) + " " + does + " rows of " + std::to_string(range.row_bytes) + " bytes that are " + std::to_string(range.pitch) +
-               " bytes apart: a tile's stride must be at least its columns");
+        refuse(std::string(who) + " " + does + " rows of " + std::to_string(range.row_bytes) + " bytes that are " +
+               std::to_string(range.pitch) + " bytes apart: a tile's stride must be at least its columns");
 }
 
 void CoreImpl::check(const Attributes &attributes, const Function &function, std::span<const Access> accesses) const
