@@ -2,7 +2,8 @@
 /* Functions that give a GPU work, and what fails there, beside tasks of the host. */
 #include "tests/tasks/cases.hpp"
 
-#include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <thread>

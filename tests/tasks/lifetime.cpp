@@ -2,7 +2,10 @@
 /* Arrays and runtimes that go while tasks are under way, and tasks that do not come to be. */
 #include "tests/tasks/cases.hpp"
 
+#include <array>
+#include <atomic>
 #include <stdexcept>
+#include <thread>
 
 using namespace test;
 using namespace ptsched::tasks;

@@ -3,6 +3,9 @@
 #include "tests/tasks/cases.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <stdexcept>
 
 using namespace test;
 using namespace ptsched::tasks;
