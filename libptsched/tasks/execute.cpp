@@ -109,7 +109,8 @@ void CoreImpl::ready_on_gpu(Task &task)
     } else {
         gpu_->ready(task);
     }
-    /* Who serves comes to it next. */
+    /* Who serves comes to it next; either that one sees it, or it is seen here that nobody serves. */
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     if (serves_.load(std::memory_order_relaxed))
         return;
     if (helper_.any_asleep())

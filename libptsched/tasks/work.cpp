@@ -60,6 +60,10 @@ bool CoreImpl::serve()
     serves_.store(true, std::memory_order_relaxed);
     const bool some = gpu_->serve();
     serves_.store(false, std::memory_order_relaxed);
+    /* What came meanwhile was left to this thread, which may be at a long function now: see ready_on_gpu(). */
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (gpu_->is_busy() && helper_.any_asleep())
+        helper_.wake();
     served_.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
     return some;
 }
