@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What one task declares of the same bytes more than once. */
 #include "tests/tasks/cases.hpp"
+#include "tests/vgpu/refused.h"
 
 #include <algorithm>
 #include <array>
@@ -32,25 +33,15 @@ void weak_beside_others()
     CHECK(ran({weak_inout(x), weak_inout(x)}));
 }
 
-template <typename Function> bool refuses(Function function, const std::string &why)
-{
-    try {
-        function();
-    } catch (const Error &error) {
-        return std::string(error.what()).find(why) != std::string::npos;
-    }
-    return false;
-}
-
 void a_reduction_is_alone()
 {
     Runtime tasks({.workers = 2});
     std::array<int, 4> x{};
     const std::string beside = "of the same bytes";
-    CHECK(refuses([&] { tasks.host([](int *, const int *) {}, reduction<Sum>(x), in(x)); }, beside));
-    CHECK(refuses([&] { tasks.host([](int *, int *) {}, reduction<Sum>(x), reduction<Product>(x)); }, beside));
-    CHECK(refuses([&] { tasks.host([](int *, int *) {}, reduction<Sum>(x), reduction<Sum>(&x[1], 2)); }, beside));
-    CHECK(refuses([&] { tasks.host([] {}, std::vector<Access>{reduction<Sum>(x)}); }, "in a list"));
+    CHECK(refused([&] { tasks.host([](int *, const int *) {}, reduction<Sum>(x), in(x)); }, {beside}));
+    CHECK(refused([&] { tasks.host([](int *, int *) {}, reduction<Sum>(x), reduction<Product>(x)); }, {beside}));
+    CHECK(refused([&] { tasks.host([](int *, int *) {}, reduction<Sum>(x), reduction<Sum>(&x[1], 2)); }, {beside}));
+    CHECK(refused([&] { tasks.host([] {}, std::vector<Access>{reduction<Sum>(x)}); }, {"in a list"}));
     tasks.host([](int *sums) { ++sums[2]; }, reduction<Sum>(x));
     tasks.wait();
     CHECK_EQ(x[2], 1);
@@ -65,7 +56,7 @@ void nobody_reads_a_reduction_that_has_failed()
     tasks.host([](int *) { throw std::runtime_error("no luck"); }, reduction<Sum>(x));
     CHECK(comes_true([&] { return tasks.state().live == 0; }));
     tasks.host([&](const int *) { ran = true; }, in(x));
-    CHECK(refuses([&] { tasks.wait(); }, "has failed"));
+    CHECK(refused([&] { tasks.wait(); }, {"has failed"}));
     CHECK(!ran);
 }
 
