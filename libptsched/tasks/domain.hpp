@@ -101,7 +101,7 @@ private:
     Entry &entry_of(const Range &range);
     Entry &make_entry(const Range &range);
     std::uint32_t add(Task &task, Entry &entry, const Access &access, std::size_t index, std::uint32_t era);
-    /* @task: the one whose access it is, or a gate of that one. */
+    /* @whose: the task whose access it is; @task is that one, or a gate of it. */
     std::uint32_t add_strong(Task &task, Entry &entry, const Access &access, std::uint32_t era, const Task &whose);
     std::uint32_t depend(Task &task, Group &group, const Access &by, std::uint32_t era, const Task &whose);
     std::uint32_t depend(Task &task, Task &on, std::uint32_t era);

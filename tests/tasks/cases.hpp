@@ -8,6 +8,8 @@
 #include "tests/vgpu/tap.h"
 #include <ptsched/tasks.hpp>
 
+#include <filesystem>
+
 namespace test {
 
 namespace tasks = ptsched::tasks;
@@ -32,6 +34,11 @@ inline const device::Geometry one_block{{1, 1, 1}, {64, 1, 1}};
 inline tasks::Kernel vector_add()
 {
     return tasks::Kernel([](device::Device &gpu) { return device::cuda_code(gpu, kernels(), "vector_add"); });
+}
+
+inline std::filesystem::path this_program()
+{
+    return std::filesystem::canonical("/proc/self/exe");
 }
 
 } // namespace test

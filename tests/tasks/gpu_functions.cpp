@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Functions that give a GPU work, and what fails there, beside tasks of the host. */
 #include "tests/tasks/cases.hpp"
+#include "tests/vgpu/refused.h"
 
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <thread>
 #include <unistd.h>
@@ -46,25 +46,14 @@ void tasks_are_made_elsewhere()
     bool ran = false;
     tasks.cuda(
         {"gives"}, [&](Gpu &, float *) { tasks.host({"inner"}, [&] { ran = true; }); }, inout(x));
-    std::string why;
-    try {
-        tasks.wait();
-    } catch (const std::exception &error) {
-        try {
-            std::rethrow_if_nested(error);
-        } catch (const std::exception &cause) {
-            why = cause.what();
-        }
-    }
-    CHECK(why.find("(gives) gives a GPU work, and cannot make tasks, as inner") != std::string::npos);
+    CHECK(refused([&] { tasks.wait(); }, {"(gives) gives a GPU work, and cannot make tasks, as inner"}));
     CHECK(!ran);
 }
 
 /* A program of its own, since the driver refuses it everything after that. */
 void a_fault_before_results_come_home()
 {
-    const std::string program = std::filesystem::canonical("/proc/self/exe");
-    CHECK_EQ(std::system(("unset PTSCHED_CASE; " + program + " fault > /dev/null").c_str()), 0);
+    CHECK_EQ(std::system(("unset PTSCHED_CASE; " + this_program().string() + " fault > /dev/null").c_str()), 0);
 }
 
 /* What a task of the host needs is on the GPU when that is lost: it fails, and nobody waits for ever. */

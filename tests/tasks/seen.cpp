@@ -224,11 +224,6 @@ void a_picture_is_cut()
     CHECK_EQ(count_of(" -> ", text), 1999U);
 }
 
-std::filesystem::path this_program()
-{
-    return std::filesystem::canonical("/proc/self/exe");
-}
-
 /* What NVTX loads in place of a tool, when a program starts. */
 std::filesystem::path nvtx_tool()
 {

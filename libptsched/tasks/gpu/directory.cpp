@@ -86,9 +86,11 @@ device::MarkerPtr Directory::bring_ahead(const Task &task, const Access &access,
     if (!entry.moves() || entry.on_devices || entry.away || !entry.overlapping.empty())
         return nullptr;
     /* No work uses it yet, so who forgets the block waits for the copy. */
-    if (!entry.block)
+    if (entry.block)
+        entry.block->prefetch(*site.device, *site.copies);
+    else
         move_to_device(entry, access.mode, site.index, *site.device, *site.copies, nullptr);
-    else if (entry.block->prefetch(*site.device, *site.copies); entry.block->missing(*site.device))
+    if (entry.block && entry.block->missing(*site.device))
         return nullptr;
     device::MarkerPtr arrival = site.copies->mark();
     entry.last_used = clock_;

@@ -130,6 +130,7 @@ private:
     mutable SmallMutex mutex_;
     Entries entries_ PTSCHED_GUARDED_BY(mutex_);
     Entry *newest_ PTSCHED_GUARDED_BY(mutex_) = nullptr; /* of those that a device may have */
+    /* What is made before the first task is used after the last sweep, too, as there was none. */
     std::uint64_t clock_ PTSCHED_GUARDED_BY(mutex_) = 1, last_sweep_ PTSCHED_GUARDED_BY(mutex_) = 0;
     std::size_t sweep_at_ PTSCHED_GUARDED_BY(mutex_) = 1024;
     std::vector<Retired> retired_ PTSCHED_GUARDED_BY(mutex_);
